@@ -1,4 +1,4 @@
-//! The conversations of the store: runs without a workflow, on a shelf of their own, each with a title.
+//! Conversations of the store: stored like runs, in a folder of their own, each with a title.
 
 use std::cmp::Reverse;
 
@@ -16,11 +16,11 @@ use super::{Flaw, Store};
 use crate::blobs::Blobs;
 use crate::disk::Folder;
 
-/// The file with the title.
+/// File that holds the title.
 const TITLE: &str = "title";
-/// A title has at most this many characters.
+/// Longest title, in characters.
 const MAX_TITLE: usize = 80;
-/// More is no title of ours.
+/// Largest title file that is read, in bytes.
 const MAX_FILE: u64 = 4096;
 /// Bytes of a journal that a search reads at a time.
 const PIECE: usize = 1 << 20;
@@ -31,44 +31,41 @@ pub struct Conversations<'s> {
     store: &'s Store,
 }
 
-/// What is in the store.
+/// Conversations of the store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConversationListing {
-    /// The one in which something happened last comes first.
+    /// The most recently active one first.
     pub conversations: Vec<Conversation>,
-    /// Folders that should be conversations and cannot be read.
+    /// Folders that should be conversations and are unreadable.
     pub damaged: Vec<Flaw>,
 }
 
-/// What a list says about a conversation.
+/// List entry of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Conversation {
-    /// Its id.
     pub id: RunId,
-    /// The project.
     pub project_id: ProjectId,
-    /// What it is about: the first words of the user, or what they called it.
+    /// First text of the user, or the title that the user gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The package whose agents can be talked to, as `name@version`.
+    /// Package whose agents take part, as `name@version`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
-    /// The agent it began with.
+    /// Agent at its start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// When it was created.
     pub created: Timestamp,
-    /// When something last happened.
+    /// Time of the last event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: Option<Timestamp>,
-    /// The phase that the talk itself is in, if something was said.
+    /// Phase of the conversation itself, once it has input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// What kind of question it waits with.
+    /// Kind of the open question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asks: Option<QuestionKind>,
-    /// Who has it at this moment.
+    /// Process that holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<Holder>,
 }
@@ -78,18 +75,18 @@ impl<'s> Conversations<'s> {
         Self { store }
     }
 
-    /// The same as runs, which they are but for their workflow.
+    /// Returns access to conversations as runs, which they are except for the workflow.
     pub fn runs(&self) -> Runs<'s> {
         Runs::new(self.store, Shelf::Conversations)
     }
 
-    /// The conversations of the store, or of one project.
+    /// Lists the conversations of the store, or of one project.
     pub fn list(&self, of: Of<'_>) -> Result<ConversationListing, RunError> {
         Ok(listing(&self.runs().places_of(of)?))
     }
 
-    /// Those whose journals were written last, at most so many; others are not looked at. Also says how many there are,
-    /// by their folders.
+    /// Lists the `limit` conversations whose journals were written last, without reading the others. Also returns the
+    /// total, counted by folders.
     pub fn newest(
         &self,
         of: Of<'_>,
@@ -99,29 +96,29 @@ impl<'s> Conversations<'s> {
         Ok((listing(places.get(..limit).unwrap_or(&places)), places.len()))
     }
 
-    /// Every folder, with its name, the one that was written last first.
+    /// Returns all folders with their names, the most recently written first.
     fn by_time(&self, of: Of<'_>) -> Result<Vec<(Folder, String)>, RunError> {
         let mut places = self.runs().places_of(of)?;
         places.sort_by_cached_key(|(folder, name)| Reverse((written(folder), name.clone())));
         Ok(places)
     }
 
-    /// How many there are, by their folders: none is looked at.
+    /// Counts the conversations by their folders, without reading them.
     pub fn count(&self, of: Of<'_>) -> Result<usize, RunError> {
         self.runs().count(of)
     }
 
-    /// What a list says about one of them.
+    /// Returns the list entry of a conversation.
     pub fn get(&self, id: &RunId) -> Result<Conversation, RunError> {
         conversation(&self.runs().folder(id)?, id)
     }
 
-    /// Its title, if it has one.
+    /// Reads its title, if it has one.
     pub fn title(&self, id: &RunId) -> Result<Option<String>, RunError> {
         title(&self.runs().folder(id)?)
     }
 
-    /// Gives it a title. A blank one changes nothing.
+    /// Sets its title. A blank one changes nothing.
     pub fn rename(&self, id: &RunId, title: &str) -> Result<(), RunError> {
         let folder = self.runs().folder(id)?;
         if let Some(title) = tidy(title) {
@@ -130,17 +127,17 @@ impl<'s> Conversations<'s> {
         Ok(())
     }
 
-    /// The runs that were started from it, in their order.
+    /// Returns the runs that were started from it, in order.
     pub fn runs_of(&self, id: &RunId) -> Result<Vec<RunId>, RunError> {
         Ok(self.runs().look(id)?.runs())
     }
 
-    /// The run that the user's words went to when it was left, if they did.
+    /// Returns the run that user input went to when the conversation was left, if any.
     pub fn active_run(&self, id: &RunId) -> Result<Option<RunId>, RunError> {
         Ok(self.runs().look(id)?.active_run())
     }
 
-    /// Whether nothing was said or done in it.
+    /// Returns true if it has no input, no instruction and no run.
     pub fn is_empty(&self, id: &RunId) -> Result<bool, RunError> {
         let is_something = |event: &Event| {
             matches!(
@@ -154,9 +151,9 @@ impl<'s> Conversations<'s> {
         Ok(!self.runs().look(id)?.recovered.events.iter().any(is_something))
     }
 
-    /// Removes it, and the runs that were started from it, unless a process has one of them.
+    /// Removes it and the runs that were started from it, unless a process holds one of them.
     pub fn remove(&self, id: &RunId) -> Result<Vec<RunId>, RunError> {
-        // One that cannot be read has no runs that we know of.
+        // The runs of an unreadable conversation are not known.
         let runs = self.runs_of(id).unwrap_or_default();
         for run in &runs {
             if let Ok(Some(holder)) = self.store.runs().holder(run) {
@@ -175,13 +172,13 @@ impl<'s> Conversations<'s> {
         Ok(removed)
     }
 
-    /// The conversations in which these words were said, with the place where they were said first. Case does not count.
+    /// Finds conversations that contain a text, ignoring case; returns each with the first excerpt.
     pub fn search(&self, of: Of<'_>, words: &str) -> Result<Vec<(Conversation, String)>, RunError> {
         Ok(self.search_some(of, words, u64::MAX, &|| true)?.found)
     }
 
-    /// The same, but about so many bytes are read at most, and none any more once the search is not wanted. Titles are
-    /// looked at in any case.
+    /// Searches like [`Conversations::search`], but reads at most about `bytes`, and stops once `is_wanted` returns
+    /// false. Titles are always searched.
     pub fn search_some(
         &self,
         of: Of<'_>,
@@ -198,7 +195,7 @@ impl<'s> Conversations<'s> {
                 search.is_whole = false;
                 break;
             }
-            // What cannot be read is not found; `chats list` says what is wrong with it.
+            // Skip what cannot be read; `chats list` reports it.
             let Ok(id) = RunId::parse(&name) else { continue };
             let own = title(&folder).ok().flatten();
             let own = own.filter(|title| title.to_lowercase().contains(&wanted));
@@ -210,16 +207,16 @@ impl<'s> Conversations<'s> {
     }
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Searched {
-    /// The conversations, each with the place where the words were said first.
+    /// Conversations, each with the first excerpt.
     pub found: Vec<(Conversation, String)>,
-    /// Whether everything was searched.
+    /// True if everything was searched.
     pub is_whole: bool,
 }
 
-/// A search through journals.
+/// Search through journals.
 struct Search<'s> {
     store: &'s Store,
     wanted: &'s str,
@@ -230,7 +227,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// The first place in a conversation, or in the runs that were started from it.
+    /// Finds the first excerpt in a conversation, or in the runs that were started from it.
     fn said(&mut self, folder: &Folder) -> Option<String> {
         let mut history = History::default();
         let own = self.read(folder, &mut history);
@@ -241,7 +238,7 @@ impl Search<'_> {
         })
     }
 
-    /// Finds the first place in a journal; folds the events up to it.
+    /// Finds the first excerpt in a journal, and folds the events up to it.
     fn read(&mut self, folder: &Folder, history: &mut History) -> Option<String> {
         let (mut reader, blobs) = readable(folder);
         loop {
@@ -263,13 +260,13 @@ impl Search<'_> {
 }
 
 impl Conversation {
-    /// What lists are sorted by.
+    /// Returns the sort key of lists.
     fn age(&self) -> (Timestamp, RunId) {
         (self.updated.unwrap_or(self.created), self.id.clone())
     }
 }
 
-/// What the folders of conversations hold.
+/// Reads the conversations in these folders.
 fn listing(places: &[(Folder, String)]) -> ConversationListing {
     let mut listing = ConversationListing::default();
     for (folder, name) in places {
@@ -310,7 +307,7 @@ fn title(folder: &Folder) -> Result<Option<String>, RunError> {
     }
 }
 
-/// The words of an event around those that are looked for.
+/// Returns the line of an event that contains the text.
 fn excerpt(event: &Event, blobs: &Blobs, wanted: &str) -> Option<String> {
     let text = match &event.kind {
         EventKind::User(UserEvent::Input(input)) => blobs.resolve(&input.text).ok()?.to_string(),
@@ -330,7 +327,7 @@ fn excerpt(event: &Event, blobs: &Blobs, wanted: &str) -> Option<String> {
     tidy(line)
 }
 
-/// One line of words, not too long.
+/// Formats a text as one line of limited length.
 fn tidy(text: &str) -> Option<String> {
     let line = single_spaced(text);
     let printable: String = line.chars().filter(|c| !c.is_control()).collect();

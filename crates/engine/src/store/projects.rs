@@ -1,4 +1,4 @@
-//! The projects of the store: which folders of the user have runs, and under which name they are kept.
+//! Projects of the store: the user's folders that have runs, and their ids.
 
 mod error;
 mod record;
@@ -17,41 +17,40 @@ use super::{Flaw, Store};
 use crate::disk::{Deed, DiskError, Folder, Opening};
 use crate::mounts::{Mounts, Roots};
 
-/// Held while projects are changed.
+/// Lock file, held while projects are changed.
 const LOCK: &str = ".lock";
-/// In front of what is being made.
+/// Name prefix of what is being created.
 pub(super) const STAGING: &str = ".new-";
-/// In front of what is being removed.
+/// Name prefix of what is being removed.
 pub(super) const REMOVED: &str = ".removed-";
-/// Where the runs of a project are.
+/// Folder of a project's runs.
 pub(super) const RUNS: &str = "runs";
-/// Where its conversations are.
+/// Folder of a project's conversations.
 pub(super) const CONVERSATIONS: &str = "conversations";
 
-/// A folder without anything in it.
+/// Name of a folder that stays empty.
 const NOTHING: &str = ".nothing";
 
-/// A project: a folder of the user that is known to the store.
+/// Project: a folder of the user that the store knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
-    /// Its id, which it keeps when the folder moves.
+    /// Stays the same when the folder moves.
     pub id: ProjectId,
-    /// Its name: at first that of the folder.
+    /// At first the name of the folder.
     pub name: String,
-    /// Where it is.
     pub path: PathBuf,
-    /// The package that was used last, as `name@version`.
+    /// Package used last, as `name@version`.
     pub last_package: Option<String>,
-    /// When it was first used.
+    /// Time of its first use.
     pub created: Timestamp,
 }
 
-/// What is known of projects.
+/// Projects of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectListing {
-    /// By name, then by id.
+    /// Sorted by name, then by id.
     pub projects: Vec<Project>,
-    /// What should be a project and cannot be read.
+    /// Folders that should be projects and are unreadable.
     pub damaged: Vec<Flaw>,
 }
 
@@ -62,7 +61,7 @@ pub struct Projects<'s> {
 }
 
 impl Project {
-    /// The folder, if it is still there.
+    /// Returns the folder, if it still exists.
     pub fn folder(&self) -> Result<&Path, ProjectError> {
         if self.path.is_dir() {
             Ok(&self.path)
@@ -81,31 +80,31 @@ impl<'s> Projects<'s> {
         Self { store }
     }
 
-    /// The project in a folder. One that is new is taken up.
+    /// Returns the project in a folder, and creates it if it is new.
     pub fn of(&self, path: &Path) -> Result<Project, ProjectError> {
         let path = self.canonical(path)?;
         if let Some(project) = self.at(&path)? {
             return Ok(project);
         }
         let _lock = self.lock()?;
-        // Another process may have been faster.
+        // Another process may have created it first.
         match self.at(&path)? {
             Some(project) => Ok(project),
             None => self.create(path),
         }
     }
 
-    /// The project in a folder, if it is known. The folder need not exist.
+    /// Finds the project in a folder, which need not exist.
     pub fn at(&self, path: &Path) -> Result<Option<Project>, ProjectError> {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         Ok(self.list()?.projects.into_iter().find(|project| project.path == path))
     }
 
-    /// Every project.
+    /// Lists all projects.
     pub fn list(&self) -> Result<ProjectListing, ProjectError> {
         let mut listing = ProjectListing::default();
         for name in self.folder().names()? {
-            // A name that begins with a dot is ours while work is going on.
+            // A name that begins with a dot is our temporary folder.
             if name.starts_with('.') {
                 continue;
             }
@@ -122,12 +121,12 @@ impl<'s> Projects<'s> {
         Ok(listing)
     }
 
-    /// A project by its id.
+    /// Returns a project by its id.
     pub fn get(&self, id: &ProjectId) -> Result<Project, ProjectError> {
         self.read(id.as_str())
     }
 
-    /// The project that a person means: by id, by the beginning of one, by name or by folder.
+    /// Finds the project that the user means: by id, start of the id, name or folder.
     pub fn find(&self, reference: &str) -> Result<Project, ProjectError> {
         let all = self.list()?.projects;
         let path = Path::new(reference);
@@ -150,7 +149,7 @@ impl<'s> Projects<'s> {
         }
     }
 
-    /// The files of a project, for the person whose project it is: its own mount, and two that are empty.
+    /// Opens a project's files for its user: its own mount, and two empty ones.
     pub fn mounts(&self, project: &Project) -> Result<Mounts, ProjectError> {
         let nothing = self.folder().join(project.id.as_str()).join(NOTHING);
         nothing.ensure()?;
@@ -163,7 +162,7 @@ impl<'s> Projects<'s> {
             .map_err(|error| ProjectError::Folder { path: error.path, error: error.error })
     }
 
-    /// Says where the folder of a project is now.
+    /// Records the new folder of a project.
     pub fn relink(&self, id: &ProjectId, path: &Path) -> Result<Project, ProjectError> {
         let path = self.canonical(path)?;
         let _lock = self.lock()?;
@@ -175,7 +174,7 @@ impl<'s> Projects<'s> {
         Ok(project)
     }
 
-    /// Notes the package that was used last.
+    /// Records the package used last.
     pub fn used(&self, id: &ProjectId, package: &str) -> Result<(), ProjectError> {
         let _lock = self.lock()?;
         let project = self.get(id)?;
@@ -208,8 +207,8 @@ impl<'s> Projects<'s> {
         Ok(())
     }
 
-    /// The one path of a folder that a run may work in. A model that could reach the store through its project would
-    /// hold the keys to its own cage.
+    /// Returns the canonical path of a folder that a run may work in. Refuses one that overlaps with the store: a model
+    /// that reached the store through its project could change its own records.
     fn canonical(&self, path: &Path) -> Result<PathBuf, ProjectError> {
         let path = canonical(path)?;
         let home = self.store.root().path().to_owned();
@@ -220,17 +219,17 @@ impl<'s> Projects<'s> {
         Ok(path)
     }
 
-    /// Where they all are.
+    /// Returns the folder of all projects.
     pub(super) fn folder(&self) -> Folder {
         self.store.root().join("projects")
     }
 
-    /// Creates a project whole or not at all.
+    /// Creates a project atomically.
     fn create(&self, path: PathBuf) -> Result<Project, ProjectError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = if name.is_empty() { "project".to_owned() } else { name };
         let all = self.folder();
-        // Under the lock, what is being made or removed is the remains of a crash.
+        // Under the lock, staged and removed folders are leftovers of a crash.
         for old in all.names()? {
             if old.starts_with(STAGING) || old.starts_with(REMOVED) {
                 all.join(&old).remove_tree()?;
@@ -269,7 +268,7 @@ impl<'s> Projects<'s> {
         Ok(folder.replace(RECORD, &Record::of(project)?)?)
     }
 
-    /// Waits until nobody else changes projects.
+    /// Waits until no other process changes projects.
     fn lock(&self) -> Result<File, DiskError> {
         let all = self.folder();
         all.ensure()?;
@@ -284,7 +283,7 @@ impl<'s> Projects<'s> {
     }
 }
 
-/// The one path of a folder that exists, as text can hold it.
+/// Returns the canonical path of an existing folder; refuses one that is not Unicode.
 fn canonical(path: &Path) -> Result<PathBuf, ProjectError> {
     let failed = |error| ProjectError::Folder { path: path.to_owned(), error };
     let real = path.canonicalize().map_err(failed)?;
@@ -297,7 +296,7 @@ fn canonical(path: &Path) -> Result<PathBuf, ProjectError> {
     }
 }
 
-/// To the second, as people read it.
+/// Returns the current time, cut to seconds.
 fn now() -> Timestamp {
     let now = Timestamp::now();
     Timestamp::from_second(now.as_second()).unwrap_or(now)

@@ -1,4 +1,4 @@
-//! The runs of the store: each one a folder that one process at a time owns.
+//! Runs of the store: each one a folder that one process at a time owns.
 
 mod create;
 mod error;
@@ -31,13 +31,13 @@ use crate::disk::{DiskError, Folder};
 use crate::journal::{JOURNAL, Journal, Reader, Recovered};
 use crate::mounts::{Mounts, OpenError, Roots};
 
-/// What stands in a run's folder.
+/// Names in a run's folder.
 const STATE: &str = "state";
 const LOGS: &str = "state/logs";
 const BLOBS: &str = "blobs";
 const STATE_DOCUMENT: &str = "workflow.md";
 const CALLS: &str = "calls";
-/// An empty folder, where a conversation has no package.
+/// Empty folder, used as the package mount of a conversation without one.
 const NO_PACKAGE: &str = "no-package";
 
 /// Access to the runs of a store, or to its conversations.
@@ -47,12 +47,11 @@ pub struct Runs<'s> {
     shelf: Shelf,
 }
 
-/// Where runs of a kind are kept in the folder of a project.
+/// Kind of runs, each with its own folder in a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shelf {
     /// Runs of workflows.
     Runs,
-    /// Conversations.
     Conversations,
 }
 
@@ -66,7 +65,7 @@ impl fmt::Display for Shelf {
 }
 
 impl Shelf {
-    /// The command that knows them.
+    /// Returns the name of the CLI command for them.
     pub fn command(self) -> &'static str {
         match self {
             Self::Runs => "runs",
@@ -82,38 +81,33 @@ impl Shelf {
     }
 }
 
-/// A run that this process owns, until this value is dropped.
+/// Run that this process owns until the value is dropped.
 #[derive(Debug)]
 pub struct RunFolder {
-    /// What it is.
     pub facts: RunRecord,
-    /// Its journal, repaired.
     pub journal: Journal,
-    /// What the journal held.
+    /// Content of the journal when it was opened.
     pub recovered: Recovered,
-    /// Its long texts.
     pub blobs: Blobs,
-    /// Which process of this run this is, from 1.
+    /// Number of the owning process, from 1.
     pub epoch: u64,
     folder: Folder,
     lock: Lock,
 }
 
-/// A run, for one who only looks at it.
+/// Run that a process reads without owning it.
 #[derive(Debug)]
 pub struct RunView {
-    /// What it is.
     pub facts: RunRecord,
-    /// What its journal holds; a record that is being written is left out.
+    /// Content of its journal; a record that is being written is left out.
     pub recovered: Recovered,
-    /// Its long texts.
     pub blobs: Blobs,
-    /// Who has it at this moment.
+    /// Process that holds it.
     pub holder: Option<Holder>,
 }
 
 impl RunFolder {
-    /// Its folder in the store.
+    /// Returns its folder in the store.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -123,7 +117,7 @@ impl RunFolder {
         Mounts::open_with(roots, self.folder.disk().clone())
     }
 
-    /// Gives the run back.
+    /// Releases the run.
     pub fn close(self) {
         drop(self.lock);
     }
@@ -134,13 +128,13 @@ impl<'s> Runs<'s> {
         Self { store, shelf }
     }
 
-    /// Takes a run, and repairs its journal.
+    /// Opens a run as its owner, and repairs its journal.
     pub fn open(&self, id: &RunId) -> Result<RunFolder, RunError> {
         let folder = self.folder(id)?;
         let mut lock = match Lock::take(&folder, Patience::Moment) {
             Ok(Taken::Ours(lock)) => lock,
             Ok(Taken::Theirs(holder)) => return Err(RunError::InUse { id: id.clone(), holder }),
-            // Removed a moment ago.
+            // Removed in the meantime.
             Err(error) if error.is_missing() => return Err(self.unknown(id.as_str())),
             Err(error) => return Err(error.into()),
         };
@@ -153,7 +147,7 @@ impl<'s> Runs<'s> {
         Ok(RunFolder { facts, journal, recovered, blobs, epoch, folder, lock })
     }
 
-    /// Looks at a run without owning it.
+    /// Reads a run without owning it.
     pub fn look(&self, id: &RunId) -> Result<RunView, RunError> {
         let folder = self.folder(id)?;
         Ok(RunView {
@@ -164,18 +158,18 @@ impl<'s> Runs<'s> {
         })
     }
 
-    /// Its long texts.
+    /// Returns the blobs of a run.
     pub fn blobs(&self, id: &RunId) -> Result<Blobs, RunError> {
         Ok(Blobs::new(self.folder(id)?.join(BLOBS)))
     }
 
-    /// The events of a run, for one who reads along. Nobody needs to own it.
+    /// Returns a reader of the events of a run; reading needs no ownership.
     pub fn journal(&self, id: &RunId) -> Result<Reader, RunError> {
         Ok(Reader::new(folder_of(&self.folder(id)?, LOGS)))
     }
 
-    /// The state documents of a run as they are, its own first, then those of its calls; each with its path from the
-    /// run's folder.
+    /// Reads the current state documents of a run, its own first, then those of its frames; each with its path relative
+    /// to the run's folder.
     pub fn documents(&self, id: &RunId) -> Result<Vec<(String, String)>, RunError> {
         let path = |call: Option<u64>| match call {
             Some(call) => format!("{STATE}/{CALLS}/{call}/{STATE_DOCUMENT}"),
@@ -185,7 +179,7 @@ impl<'s> Runs<'s> {
         Ok(documents.into_iter().map(|(call, text)| (path(call), text)).collect())
     }
 
-    /// The same, each with the call of a workflow that it belongs to; none for the run's own.
+    /// Reads the state documents, each with the frame that it belongs to; `None` for the run's own.
     pub(crate) fn documents_by_call(
         &self,
         id: &RunId,
@@ -207,17 +201,17 @@ impl<'s> Runs<'s> {
         Ok(documents)
     }
 
-    /// What a run is.
+    /// Reads the record of a run.
     pub fn facts(&self, id: &RunId) -> Result<RunRecord, RunError> {
         self.record(&self.folder(id)?, id)
     }
 
-    /// The run that a person means: by its id, its beginning, or its last letters.
+    /// Finds the run that the user means: by its id, its start or its last characters.
     pub fn find(&self, reference: &str) -> Result<RunId, RunError> {
         self.find_in(Of::All, reference)
     }
 
-    /// The same among these alone.
+    /// Finds a run among these.
     pub fn find_in(&self, of: Of<'_>, reference: &str) -> Result<RunId, RunError> {
         let mut found = Vec::new();
         for (_, name) in self.places_of(of)? {
@@ -241,14 +235,14 @@ impl<'s> Runs<'s> {
         }
     }
 
-    /// Removes a run, unless a process has it. Also one that cannot be read.
+    /// Removes a run unless a process holds it; works for an unreadable run too.
     pub fn remove(&self, id: &RunId) -> Result<(), RunError> {
         let folder = self.folder(id)?;
         let lock = match Lock::take(&folder, Patience::Moment)? {
             Taken::Ours(lock) => lock,
             Taken::Theirs(holder) => return Err(RunError::InUse { id: id.clone(), holder }),
         };
-        // Windows does not rename a folder in which a file is open.
+        // Windows cannot rename a folder that contains an open file.
         let lock = (!cfg!(windows)).then_some(lock);
         let Some(runs) = folder.above() else { return Err(self.unknown(id.as_str())) };
         let removed = runs.join(&format!("{REMOVED}{id}"));
@@ -260,7 +254,7 @@ impl<'s> Runs<'s> {
         Ok(())
     }
 
-    /// The project of a run.
+    /// Returns the project of a run.
     pub fn project(&self, facts: &RunRecord) -> Result<Project, RunError> {
         match self.projects().get(&facts.project_id) {
             Err(ProjectError::Unknown { .. }) => Err(RunError::NoProject {
@@ -271,7 +265,7 @@ impl<'s> Runs<'s> {
         }
     }
 
-    /// The package of a run, which is found by its digest; a conversation may have none.
+    /// Finds the package of a run by its digest; a conversation may have none.
     pub fn package(&self, facts: &RunRecord) -> Result<Option<Installed>, RunError> {
         let Some(package) = facts.subject.package() else { return Ok(None) };
         let RunPackage { name, version, sha256 } = package;
@@ -284,7 +278,7 @@ impl<'s> Runs<'s> {
         Ok(Some(found))
     }
 
-    /// The folders behind the mounts of a run. An error says what is gone and what to do.
+    /// Returns the folders behind the mounts of a run. An error names what is missing and what to do.
     pub fn roots(&self, facts: &RunRecord) -> Result<Roots, RunError> {
         let project = self.project(facts)?.folder()?.to_owned();
         let folder = self.folder(&facts.run_id)?;
@@ -304,13 +298,13 @@ impl<'s> Runs<'s> {
         self.store.projects()
     }
 
-    /// All that is there, by id.
+    /// Lists the ids.
     pub fn ids(&self, of: Of<'_>) -> Result<Vec<RunId>, RunError> {
         let places = self.places_of(of)?;
         Ok(places.iter().filter_map(|(_, name)| RunId::parse(name).ok()).collect())
     }
 
-    /// Every folder that is there or should be, with its name.
+    /// Returns all folders, readable or not, with their names.
     pub(super) fn places_of(&self, of: Of<'_>) -> Result<Vec<(Folder, String)>, DiskError> {
         match of {
             Of::All => self.places(),
@@ -318,12 +312,12 @@ impl<'s> Runs<'s> {
         }
     }
 
-    /// Who has it at this moment.
+    /// Returns the process that holds a run.
     pub fn holder(&self, id: &RunId) -> Result<Option<Holder>, RunError> {
         Ok(lock::holder(&self.folder(id)?)?)
     }
 
-    /// The record of what is on this shelf, and nothing else.
+    /// Reads the record and checks that it is of this kind.
     fn record(&self, folder: &Folder, id: &RunId) -> Result<RunRecord, RunError> {
         let facts = RunRecord::read(folder, id)?;
         let is_talk = matches!(facts.subject, Subject::Talk { .. });
@@ -334,7 +328,7 @@ impl<'s> Runs<'s> {
         Ok(facts)
     }
 
-    /// Every folder that is a run or should be one, with its name.
+    /// Returns the folders of all projects, readable or not, with their names.
     fn places(&self) -> Result<Vec<(Folder, String)>, DiskError> {
         let all = self.projects().folder();
         let mut places = Vec::new();
@@ -377,35 +371,35 @@ impl RunView {
     }
 }
 
-/// What the run in a folder is, and how its journal ends.
+/// Reads the record and the end of the journal of the run in a folder.
 pub(super) fn glance(folder: &Folder, id: &RunId) -> Result<(RunRecord, Ending), RunError> {
     Ok((RunRecord::read(folder, id)?, Ending::of(folder)?))
 }
 
-/// When the journal of the run in a folder was last written: cheaper than what it says about that.
+/// Returns the modification time of the journal, which is cheaper than reading its last event.
 pub(super) fn written(folder: &Folder) -> Option<SystemTime> {
     folder_of(folder, LOGS).written(JOURNAL).ok()?
 }
 
-/// The events of the run in a folder, and its long texts.
+/// Opens the events and the blobs of the run in a folder.
 pub(super) fn readable(folder: &Folder) -> (Reader, Blobs) {
     (Reader::new(folder_of(folder, LOGS)), Blobs::new(folder.join(BLOBS)))
 }
 
-/// The runs of one project.
+/// Returns the folders of one project.
 fn places_in(project: &Folder, shelf: Shelf) -> Result<Vec<(Folder, String)>, DiskError> {
     let runs = project.join(shelf.name());
     let names = runs.names()?.into_iter().filter(|name| !name.starts_with('.'));
     Ok(names.map(|name| (runs.join(&name), name)).collect())
 }
 
-/// A folder some levels below.
+/// Returns a folder several levels below.
 fn folder_of(folder: &Folder, below: &str) -> Folder {
     below.split('/').fold(folder.clone(), |folder, name| folder.join(name))
 }
 
-/// The process before may have died between a rename and the flush that makes it last. What this one builds on
-/// must last.
+/// Flushes the folders of a run and above it: the previous process may have died between a rename and its flush, and
+/// everything that this one builds on must be durable.
 fn flush_way(run: &Folder) -> Result<(), DiskError> {
     run.join(STATE).sync()?;
     let mut folder = Some(run.clone());
@@ -418,7 +412,7 @@ fn flush_way(run: &Folder) -> Result<(), DiskError> {
     Ok(())
 }
 
-/// Returns the number of the last process that the journal knows of.
+/// Returns the number of the last process in the journal.
 fn last_epoch(events: &[Event]) -> u64 {
     events.iter().rev().find_map(|event| event.kind.epoch()).unwrap_or(1)
 }

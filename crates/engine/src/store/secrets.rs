@@ -1,5 +1,5 @@
-//! Keys of models: in a file that only the user can read, in the environment, or with the system's keyring. They are
-//! never in the settings, in a journal, in an error or on the screen.
+//! Keys of models: in a file that only the user can read, in the environment, or in the system's keyring. They never
+//! appear in settings, journals, errors or on the screen.
 
 mod file;
 mod find;
@@ -18,90 +18,64 @@ pub use self::find::FoundKey;
 use super::change;
 use super::settings::KeySource;
 
-/// The keys that CrewAgent keeps for a user.
+/// Stored keys of a user.
 #[derive(Clone, Debug)]
 pub struct Secrets {
     path: PathBuf,
 }
 
-/// Why a key cannot be had or kept. No message holds a key.
+/// Error of reading or storing a key. No message contains a key.
 #[derive(Debug, Error)]
 pub enum SecretError {
-    /// Others can read the file.
+    /// Other users can read the file.
     #[error(
         "the keys in `{}` can be read by others (mode {mode:03o}); run `chmod 600 {}`, and think about new keys",
         path.display(),
         path.display()
     )]
-    Exposed {
-        /// The file.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
-    /// The file is not what it should be.
+    Exposed { path: PathBuf, mode: u32 },
+    /// The file is malformed.
     #[error(
         "the keys in `{}` cannot be used: line {line} is wrong; correct it, or remove the file and add the keys again",
         path.display()
     )]
     Wrong {
-        /// The file.
         path: PathBuf,
-        /// From 1.
+        /// Counted from 1.
         line: usize,
     },
-    /// The disk failed.
     #[error("cannot {action} the keys in `{}`: {error}", path.display())]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// There is no keyring.
+    Io { action: &'static str, path: PathBuf, error: io::Error },
     #[error("the keyring of this system cannot be used: {0}")]
     Keyring(String),
-    /// What was given cannot be a key.
+    /// The given text cannot be a key.
     #[error("this cannot be a key: {0}")]
     NotAKey(&'static str),
-    /// There is no key where it should be.
     #[error("the model `{model}` has no key: {problem}; {advice}")]
     Missing {
-        /// The model.
         model: String,
-        /// Where it was looked for.
+        /// Places that were searched.
         problem: String,
-        /// What to do.
         advice: String,
     },
-    /// A header needs a variable that is not set.
     #[error(
         "the header `{header}` of the model `{model}` comes from the environment variable `{variable}`, which is not set; set it"
     )]
-    Header {
-        /// The model.
-        model: String,
-        /// The header.
-        header: String,
-        /// The variable.
-        variable: String,
-    },
+    Header { model: String, header: String, variable: String },
 }
 
 impl Secrets {
-    /// Those of the store in this folder.
+    /// Returns the keys of the store in this folder.
     pub fn of(home: &Path) -> Self {
         Self { path: home.join("credentials.toml") }
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The key that is kept under this name.
+    /// Returns the key stored under this name.
     pub fn get(&self, place: &KeySource, name: &str) -> Result<Option<SecretString>, SecretError> {
         match place {
             KeySource::File => Ok(file::read(&self.path)?.remove(name)),
@@ -110,12 +84,12 @@ impl Secrets {
         }
     }
 
-    /// Every key in the file, whatever it is for.
+    /// Returns every key in the file, including those of MCP servers.
     pub fn all(&self) -> Result<Vec<SecretString>, SecretError> {
         Ok(file::read(&self.path)?.into_values().collect())
     }
 
-    /// Keeps a key under this name, in place of one that was there.
+    /// Stores a key under this name, replacing an earlier one.
     pub fn put(
         &self,
         place: &KeySource,
@@ -135,7 +109,7 @@ impl Secrets {
         }
     }
 
-    /// Forgets the key that is kept under this name, and says whether there was one.
+    /// Removes the key under this name and returns true if there was one.
     pub fn remove(&self, place: &KeySource, name: &str) -> Result<bool, SecretError> {
         match place {
             KeySource::File => {
@@ -155,7 +129,7 @@ impl Secrets {
         }
     }
 
-    /// Waits until nobody else changes the file.
+    /// Waits until no other process changes the file.
     fn turn(&self) -> Result<Option<File>, SecretError> {
         let failed = |error| SecretError::Io { action: "lock", path: self.path.clone(), error };
         let made = self.path.parent().map_or(Ok(()), fs::create_dir_all);
@@ -163,14 +137,14 @@ impl Secrets {
     }
 }
 
-/// A key that a person or a program gave, without what surrounds it.
+/// Parses a key as given by a person or a program, without surrounding whitespace.
 pub fn key_of(text: &str) -> Result<SecretString, SecretError> {
     let key = SecretString::from(text.trim());
     check(&key)?;
     Ok(key)
 }
 
-/// A key must fit into a header.
+/// Checks that a key fits into a header.
 fn check(key: &SecretString) -> Result<(), SecretError> {
     let key = key.expose_secret();
     if key.is_empty() {

@@ -1,5 +1,5 @@
-//! The MCP servers that are set up: put in, switched, taken out, each with its secrets. What they are is in the settings,
-//! and their secrets are where all others are.
+//! Configured MCP servers: add, enable, disable and remove them with their secrets. Their definitions are in the
+//! settings, their secrets with all others.
 
 #[cfg(test)]
 mod tests;
@@ -17,22 +17,19 @@ use super::{
     Store, Surroundings, Template, key_of,
 };
 
-/// The MCP servers of a store.
+/// MCP servers of a store.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownServers<'s> {
     store: &'s Store,
 }
 
-/// Why a server cannot be set up, switched or removed.
+/// Error of changing a server.
 #[derive(Debug, Error)]
 pub enum KnownServersError {
-    /// There is none of this name.
     #[error("there is no MCP server `{0}`")]
     Unknown(String),
-    /// The settings cannot be changed.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A secret cannot be kept or forgotten.
     #[error(transparent)]
     Secret(#[from] SecretError),
 }
@@ -50,12 +47,11 @@ pub enum ServerState {
     Disabled,
 }
 
-/// A server that was removed.
+/// Server that was removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemovedServer {
-    /// Its name.
     pub name: ServerName,
-    /// How many secrets were forgotten with it.
+    /// Number of secrets removed with it.
     pub secrets: usize,
 }
 
@@ -64,7 +60,7 @@ impl<'s> KnownServers<'s> {
         Self { store }
     }
 
-    /// A server by its name.
+    /// Returns a server by its name.
     pub fn find(
         &self,
         name: &str,
@@ -74,18 +70,18 @@ impl<'s> KnownServers<'s> {
         found.ok_or_else(|| KnownServersError::Unknown(name.to_owned()))
     }
 
-    /// Servers by their names. A slip in one of them is told before anything is done.
+    /// Returns servers by their names. An unknown name is an error before anything is changed.
     pub fn find_all(&self, names: &[String]) -> Result<Vec<ServerName>, KnownServersError> {
         names.iter().map(|name| self.find(name).map(|(name, _)| name.clone())).collect()
     }
 
-    /// The names of those that are switched on.
+    /// Returns the names of the enabled servers.
     pub fn enabled(&self) -> Vec<String> {
         let servers = self.store.settings().mcp.servers.iter();
         servers.filter(|(_, server)| server.enabled).map(|(name, _)| name.to_string()).collect()
     }
 
-    /// Whether runs may use a server.
+    /// Returns whether runs may use a server.
     pub fn state(&self, name: &ServerName, settings: &ServerSettings) -> ServerState {
         let policy = self.store.settings().for_runs().policy.mcp;
         match (settings.enabled, policy.allows(name)) {
@@ -95,13 +91,13 @@ impl<'s> KnownServers<'s> {
         }
     }
 
-    /// Whether a secret is stored for a variable of a server.
+    /// Returns true if a secret is stored for a variable of a server.
     pub fn has_secret(&self, server: &ServerName, variable: &str) -> bool {
         let stored = self.store.secrets().get(&KeySource::File, &stored_name(server, variable));
         stored.is_ok_and(|stored| stored.is_some())
     }
 
-    /// The variables that a server needs and that are set nowhere.
+    /// Lists the variables that a server needs and that have no value.
     pub fn unset(&self, server: &ServerName, settings: &ServerSettings) -> Vec<String> {
         let surroundings = Surroundings::of_process();
         let is_set = |variable: &str| {
@@ -112,7 +108,7 @@ impl<'s> KnownServers<'s> {
         unset.into_iter().map(str::to_owned).collect()
     }
 
-    /// Sets up servers, or replaces those that are there. Secrets that nothing refers to any more are forgotten.
+    /// Adds or replaces servers. Removes secrets that no setting refers to any more.
     pub fn put(&self, servers: &[ImportedServer]) -> Result<(), KnownServersError> {
         let mut file = self.file()?;
         for server in servers {
@@ -141,7 +137,7 @@ impl<'s> KnownServers<'s> {
         Ok(())
     }
 
-    /// Lets runs use servers, or no longer.
+    /// Enables or disables servers.
     pub fn switch(&self, names: &[ServerName], on: bool) -> Result<(), KnownServersError> {
         let mut file = self.file()?;
         for name in names {
@@ -151,7 +147,7 @@ impl<'s> KnownServers<'s> {
         Ok(file.save()?)
     }
 
-    /// Removes servers, and their secrets with them.
+    /// Removes servers with their secrets.
     pub fn remove(&self, names: &[ServerName]) -> Result<Vec<RemovedServer>, KnownServersError> {
         let mut file = self.file()?;
         for name in names {
@@ -177,23 +173,23 @@ impl<'s> KnownServers<'s> {
     }
 }
 
-/// Where a server stands in the settings.
+/// Returns the path of a server's table in the settings.
 fn table(name: &ServerName) -> [&str; 3] {
     ["mcp", "servers", name.as_str()]
 }
 
-/// The name under which a secret of a server is stored.
+/// Returns the name under which a secret of a server is stored.
 pub fn stored_name(server: &ServerName, variable: &str) -> String {
     format!("mcp:{server}:{variable}")
 }
 
-/// The names under which secrets of a server may be stored.
+/// Returns the names under which secrets of a server may be stored.
 fn stored_keys(server: &ServerName, settings: &ServerSettings) -> BTreeSet<String> {
     let variables = values_of(&settings.way).into_iter().flat_map(Template::references);
     variables.map(|variable| stored_name(server, variable)).collect()
 }
 
-/// Everything about a server that may refer to variables.
+/// Returns all values of a server that may refer to variables.
 fn values_of(way: &ServerWay) -> Vec<&Template> {
     match way {
         ServerWay::Child { args, env, .. } => args.iter().chain(env.values()).collect(),

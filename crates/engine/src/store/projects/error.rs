@@ -1,4 +1,4 @@
-//! Why a project cannot be used.
+//! Errors of projects.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,91 +8,41 @@ use thiserror::Error;
 use crate::disk::DiskError;
 use crate::store::{Holder, ProjectId};
 
-/// Why a project cannot be used. For the user, who knows the real folders; never for a model.
+/// Error of a project. For the user, who knows the real folders; never for a model.
 #[derive(Debug, Error)]
 pub enum ProjectError {
-    /// The folder cannot be a project.
     #[error("cannot use `{}` as a project: {error}", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The folder's path cannot be written down.
+    Folder { path: PathBuf, error: io::Error },
+    /// The folder's path is not Unicode, so it cannot be recorded.
     #[error("cannot use `{}` as a project: its path is not Unicode; rename the folder", path.display())]
-    NotText {
-        /// The folder.
-        path: PathBuf,
-    },
+    NotText { path: PathBuf },
     /// A model could reach the store through the project.
     #[error(
         "cannot use `{}` as a project, because the store in `{}` and it overlap, and a run could change its own records; choose another folder, or another store with `--home`",
         path.display(), home.display()
     )]
-    Overlap {
-        /// The folder.
-        path: PathBuf,
-        /// The store.
-        home: PathBuf,
-    },
-    /// The folder is not there any more.
+    Overlap { path: PathBuf, home: PathBuf },
     #[error(
         "the folder `{}` of project `{name}` is gone; if it was moved, say where it is now with `crewagent projects relink {id} FOLDER`",
         path.display()
     )]
-    Gone {
-        /// The project.
-        id: ProjectId,
-        /// Its name.
-        name: String,
-        /// Where it was.
-        path: PathBuf,
-    },
-    /// There is no such project.
+    Gone { id: ProjectId, name: String, path: PathBuf },
     #[error("there is no project `{reference}`; `crewagent projects list` shows what there is")]
-    Unknown {
-        /// What was asked for.
-        reference: String,
-    },
-    /// Several projects fit.
+    Unknown { reference: String },
+    /// Several projects match.
     #[error("`{reference}` can mean several projects: {}; write more of it", candidates.join(", "))]
-    Ambiguous {
-        /// What was asked for.
-        reference: String,
-        /// What it can mean.
-        candidates: Vec<String>,
-    },
-    /// Another project is in this folder.
+    Ambiguous { reference: String, candidates: Vec<String> },
     #[error(
         "`{}` is the folder of project `{by}` already; forget that one first with `crewagent projects forget {by}`",
         path.display()
     )]
-    Occupied {
-        /// The folder.
-        path: PathBuf,
-        /// The project that is in it.
-        by: ProjectId,
-    },
-    /// A run of the project is at work.
+    Occupied { path: PathBuf, by: ProjectId },
+    /// A process holds a run of the project.
     #[error("project `{id}` cannot be forgotten: its run {run} is in use by {holder}")]
-    InUse {
-        /// The project.
-        id: ProjectId,
-        /// The run.
-        run: String,
-        /// Who has it.
-        holder: Holder,
-    },
-    /// What the store knows of the project cannot be read.
+    InUse { id: ProjectId, run: String, holder: Holder },
+    /// The record of the project cannot be read.
     #[error("project `{id}` cannot be used: {reason}")]
-    Damaged {
-        /// The project.
-        id: ProjectId,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The disk failed.
+    Damaged { id: ProjectId, reason: String },
     #[error(transparent)]
     Disk(#[from] DiskError),
 }

@@ -1,4 +1,4 @@
-//! `project.json`: what is known about a project. Replaced as a whole when it changes.
+//! `project.json`: the record of a project. Replaced as a whole when it changes.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Project, ProjectError, ProjectId};
 
-/// The name of the record in a project's folder.
+/// File name of the record.
 pub(super) const RECORD: &str = "project.json";
-/// More is no record of ours.
+/// Largest record that is read, in bytes.
 pub(super) const MAX_RECORD: u64 = 256 * 1024;
-/// The form of the record that this runtime writes.
+/// Version of the record format that this runtime writes.
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub(super) struct Record {
     created: Timestamp,
 }
 
-/// What every record begins with, whoever wrote it.
+/// Field that every version of the record has.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Head {

@@ -1,4 +1,4 @@
-//! A new run: made where nobody sees it, flushed, and shown with one rename.
+//! Creates a run: writes it to a hidden staging folder, flushes it, and publishes it with one rename.
 
 use crewagent_core::event::Event;
 use jiff::Timestamp;
@@ -14,33 +14,29 @@ use crate::disk::{DiskError, Folder, Opening};
 use crate::journal::Journal;
 use crate::store::projects::{REMOVED, STAGING};
 
-/// How often a folder is tried that others take for a leftover.
+/// Number of attempts, because another process may take the staging folder for a leftover.
 const ATTEMPTS: usize = 8;
-/// The number of the process that creates a run.
+/// Epoch of the process that creates a run.
 const FIRST: u64 = 1;
 
-/// What a run begins with.
+/// Initial content of a run.
 #[derive(Clone, Debug)]
 pub struct NewRun {
-    /// Its id, which its document and its events name already; see [`RunId::fresh`].
+    /// Id that its document and its events refer to already; see [`RunId::fresh`].
     pub id: RunId,
-    /// The project.
     pub project: ProjectId,
-    /// What it is about.
     pub subject: Subject,
-    /// The conversation that it is started from.
+    /// Conversation that starts it.
     pub conversation: Option<RunId>,
-    /// When.
     pub created: Timestamp,
-    /// The texts of its state documents, each with the call of a workflow that it belongs to; none for the run's own. A
-    /// conversation has no documents.
+    /// State documents, each with the frame that it belongs to; `None` for the run's own. A conversation has none.
     pub documents: Vec<(Option<u64>, String)>,
-    /// Its first events.
+    /// First events.
     pub events: Vec<Event>,
 }
 
 impl Runs<'_> {
-    /// Creates a run, whole or not at all, and owns it.
+    /// Creates a run atomically, owned by this process.
     pub fn create(&self, new: NewRun) -> Result<RunFolder, RunError> {
         let project = self.projects().folder().join(new.project.as_str());
         if !project.exists()? {
@@ -57,7 +53,7 @@ impl Runs<'_> {
         match fill(&staging, &new, lock).and_then(|made| publish(&staging, &folder, made)) {
             Ok(run) => Ok(run),
             Err(error) => {
-                // Should it stay, the next run of the project clears it away.
+                // A leftover is removed when the next run of the project is created.
                 let _ = staging.remove_tree();
                 Err(error)
             }
@@ -69,12 +65,12 @@ pub(super) fn now() -> Option<Timestamp> {
     Timestamp::from_second(Timestamp::now().as_second()).ok()
 }
 
-/// An empty folder that nobody sees, and its lock, which tells it from the remains of a crash.
+/// Creates a hidden empty folder with a lock, which tells it from the leftover of a crash.
 fn stage(runs: &Folder, id: &RunId) -> Result<(Folder, Lock), RunError> {
     let mut last = None;
     for attempt in 1..=ATTEMPTS {
         let staging = runs.join(&format!("{STAGING}{id}.{attempt}"));
-        // In the moment before it is locked, another process may take it for a leftover.
+        // Before it is locked, another process may take it for a leftover.
         let locked = staging.create().and_then(|()| Lock::create(&staging));
         match locked {
             Ok(Taken::Ours(lock)) if staging.exists()? => return Ok((staging, lock)),
@@ -94,7 +90,7 @@ fn stage(runs: &Folder, id: &RunId) -> Result<(Folder, Lock), RunError> {
     Err(last.unwrap_or_else(|| RunError::Exists(id.clone())))
 }
 
-/// Everything that a run has at the start, flushed.
+/// Writes and flushes the initial content of a run.
 fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lock), RunError> {
     let holder = Holder { pid: Some(std::process::id()), since: now(), epoch: FIRST };
     lock.sign(staging, &holder)?;
@@ -135,13 +131,13 @@ fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lo
     Ok((facts, lock))
 }
 
-/// Shows the run under its name. What may not last is taken back, so that an error means that there is no run.
+/// Publishes the run. Undoes what may not be durable, so that an error means that there is no run.
 fn publish(
     staging: &Folder,
     folder: &Folder,
     (facts, lock): (RunRecord, Lock),
 ) -> Result<RunFolder, RunError> {
-    // Windows does not rename a folder in which a file is open.
+    // Windows cannot rename a folder that contains an open file.
     let lock = (!cfg!(windows)).then_some(lock);
     staging.rename_to(folder)?;
     let opened = flushed(folder, facts, lock);
@@ -166,18 +162,18 @@ fn flushed(folder: &Folder, facts: RunRecord, lock: Option<Lock>) -> Result<RunF
     Ok(RunFolder { facts, journal, recovered, blobs, epoch: FIRST, folder: folder.clone(), lock })
 }
 
-/// Removes what a process left that died while it created or removed a run.
+/// Removes leftovers of processes that died while they created or removed a run.
 fn clear(runs: &Folder) -> Result<(), DiskError> {
     for name in runs.names()? {
         if !name.starts_with(STAGING) && !name.starts_with(REMOVED) {
             continue;
         }
         let folder = runs.join(&name);
-        // Whoever is still at work on it has its lock. What cannot be removed is in nobody's way.
+        // A process that still works on it holds its lock. A leftover that cannot be removed does no harm.
         let Ok(Taken::Ours(lock)) = Lock::take(&folder, Patience::None) else { continue };
-        // Windows does not rename a folder in which a file is open.
+        // Windows cannot rename a folder that contains an open file.
         let lock = (!cfg!(windows)).then_some(lock);
-        // It goes out of the way first: while its files go one by one, its owner might begin in it once more.
+        // Rename it first: while its files are deleted one by one, its owner could start to use it again.
         let aside = runs.join(&format!("{REMOVED}{}", name.trim_start_matches('.')));
         if name.starts_with(REMOVED) {
             let _ = folder.remove_tree();

@@ -1,4 +1,4 @@
-//! Lists of runs: a few bytes of each, so that a thousand take no time.
+//! Lists of runs: reads a few kilobytes of each, so that a thousand are fast.
 
 use crewagent_core::event::{Phase, Reason};
 use crewagent_core::question::QuestionKind;
@@ -16,73 +16,67 @@ use crate::disk::Folder;
 use crate::journal::{JournalError, tail};
 use crate::store::Flaw;
 
-/// More is no state document of ours.
+/// Largest state document that is read, in bytes.
 pub(super) const MAX_DOCUMENT: u64 = 4 << 20;
 
-/// Which runs are listed.
+/// Scope of a list.
 #[derive(Clone, Copy, Debug)]
 pub enum Of<'p> {
-    /// All of the store.
     All,
-    /// Those of one project.
     Project(&'p ProjectId),
 }
 
-/// What is in the store.
+/// Runs of the store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunListing {
-    /// The newest first.
+    /// Newest first.
     pub runs: Vec<RunSummary>,
-    /// Folders that should be runs and cannot be read.
+    /// Folders that should be runs and are unreadable.
     pub damaged: Vec<Flaw>,
 }
 
-/// What a list says about a run.
+/// List entry of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunSummary {
-    /// The run.
     pub run_id: RunId,
-    /// The project.
     pub project_id: ProjectId,
-    /// The package, as `name@version`.
+    /// As `name@version`.
     pub package: String,
-    /// The workflow: its id, or the path of its document.
+    /// Id of the workflow, or the path of its document.
     pub workflow: String,
-    /// The agent.
     pub agent_id: String,
-    /// The conversation it was started from.
+    /// Conversation that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<RunId>,
-    /// When it was created.
     pub created: Timestamp,
-    /// When something last happened.
+    /// Time of the last event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: Option<Timestamp>,
-    /// Its status. Commands print the names that this type has in the code.
+    /// Commands print the variant's name in the code.
     #[serde(serialize_with = "as_name")]
     pub status: Status,
-    /// Why it rests.
+    /// Why it is not running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Why, in words.
+    /// Explanation of the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What kind of question it waits with.
+    /// Kind of the open question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asks: Option<QuestionKind>,
-    /// The node it is at, as its state document says.
+    /// Current node, from its state document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_node: Option<String>,
-    /// How many nodes are done.
+    /// Number of completed nodes.
     pub steps_completed: usize,
-    /// What it has cost so far; unknown while it is at work, and after a crash.
+    /// Cost so far; unknown while it is running, and after a crash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
-    /// Who has it at this moment, if somebody does while it works.
+    /// Process that holds it while it is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<Holder>,
-    /// What is wrong with it.
+    /// Problems found while reading it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
 }
@@ -113,19 +107,19 @@ fn as_name<S: Serializer>(status: &Status, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl Status {
-    /// Whether there is something left to do.
+    /// Returns true if there is something left to do.
     pub fn is_unfinished(self) -> bool {
         self != Self::Completed
     }
 }
 
 impl Runs<'_> {
-    /// The runs of the store, or of one project.
+    /// Lists the runs of the store, or of one project.
     pub fn list(&self, of: Of<'_>) -> Result<RunListing, RunError> {
         Ok(listing(self.places_of(of)?))
     }
 
-    /// The newest of them, at most so many; others are not looked at. Also says how many there are, by their folders.
+    /// Lists the `limit` newest runs, without reading the others. Also returns the total, counted by folders.
     pub fn newest(&self, of: Of<'_>, limit: usize) -> Result<(RunListing, usize), RunError> {
         let mut places = self.places_of(of)?;
         let total = places.len();
@@ -135,24 +129,24 @@ impl Runs<'_> {
         Ok((listing(places), total))
     }
 
-    /// How many there are, by their folders: none is looked at.
+    /// Counts the runs by their folders, without reading them.
     pub fn count(&self, of: Of<'_>) -> Result<usize, RunError> {
         Ok(self.places_of(of)?.len())
     }
 
-    /// The newest run that is not complete.
+    /// Returns the newest run that is not complete.
     pub fn newest_unfinished(&self, of: Of<'_>) -> Result<Option<RunId>, RunError> {
         let runs = self.list(of)?.runs;
         Ok(runs.into_iter().find(|run| run.status.is_unfinished()).map(|run| run.run_id))
     }
 
-    /// What a list says about one run.
+    /// Returns the list entry of a run.
     pub fn summary(&self, id: &RunId) -> Result<RunSummary, RunError> {
         summary(&self.folder(id)?, id)
     }
 }
 
-/// What the folders of runs hold, the newest first.
+/// Reads the runs in these folders, newest first.
 fn listing(places: Vec<(Folder, String)>) -> RunListing {
     let mut listing = RunListing::default();
     for (folder, name) in places {
@@ -211,7 +205,7 @@ fn summary(folder: &Folder, id: &RunId) -> Result<RunSummary, RunError> {
     Ok(summary)
 }
 
-/// Where it is: the state document alone says so.
+/// Adds the position, which only the state document tells.
 fn position(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
     let bytes =
         folder.join(STATE).read(STATE_DOCUMENT, MAX_DOCUMENT).map_err(|error| error.to_string())?;
@@ -224,7 +218,7 @@ fn position(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
     Ok(())
 }
 
-/// How it is: the end of its journal says so.
+/// Adds status and cost from the end of the journal.
 fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
     let ending = Ending::of(folder).map_err(|error| error.to_string())?;
     summary.updated = ending.updated();
@@ -240,7 +234,7 @@ fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
     phase.map(drop).ok_or_else(|| "its journal does not say how it is".to_owned())
 }
 
-/// The end of a journal.
+/// End of a journal.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Ending {
     pub(in crate::store) tail: Tail,
@@ -248,7 +242,7 @@ pub(in crate::store) struct Ending {
 }
 
 impl Ending {
-    /// Reads as much of the end as is needed.
+    /// Reads as much of the end as needed.
     pub(in crate::store) fn of(folder: &Folder) -> Result<Self, JournalError> {
         let mut events = tail(&folder_of(folder, LOGS))?;
         let tail = Tail::of(&mut events);

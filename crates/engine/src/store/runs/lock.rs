@@ -1,4 +1,4 @@
-//! Who owns a run: a lock of the system on a file that says who has it, given back when the process ends however.
+//! Ownership of a run: an OS lock on a file that names its holder, released when the process ends in any way.
 
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -10,25 +10,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::{Deed, DiskError, Folder, Opening};
 
-/// The name of the file.
+/// Name of the lock file.
 pub(super) const LOCK: &str = "lock";
-/// More is not from us.
+/// Largest text of the lock file that is read, in bytes.
 const MAX_TEXT: u64 = 4096;
-/// How often, and after which pause, a moment is over.
+/// Number of attempts to take the lock, with a pause after each.
 const TRIES: usize = 5;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Who has a run.
+/// Process that holds a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Holder {
-    /// The process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// Which process of this run it is.
+    /// Number of the process among those that have owned the run.
     pub epoch: u64,
 }
 
@@ -45,22 +43,21 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The lock on a run. Dropping it gives the run back.
+/// Lock on a run, released on drop.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
 }
 
-/// What to do while another process has the lock.
+/// Behaviour while another process holds the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patience {
-    /// Wait a moment: somebody who only looks has it no longer.
+    /// Retry for a few milliseconds: a reader releases it within that time.
     Moment,
-    /// Nothing.
     None,
 }
 
-/// Whether the lock was free.
+/// Result of taking the lock.
 pub(super) enum Taken {
     Ours(Lock),
     Theirs(Holder),
@@ -70,7 +67,7 @@ impl Lock {
     /// Takes the lock in a run's folder.
     pub(super) fn take(folder: &Folder, patience: Patience) -> Result<Taken, DiskError> {
         let mut file = match folder.open(LOCK, Opening::Change) {
-            // A run that was copied here has none.
+            // A run that was copied here has no lock file.
             Err(error) if error.is_missing() => folder.open(LOCK, Opening::Fresh)?,
             other => other?,
         };
@@ -85,7 +82,7 @@ impl Lock {
         Ok(Taken::Theirs(read(&mut file)))
     }
 
-    /// Takes the lock in a folder that nobody knows yet.
+    /// Takes the lock in a folder that no other process knows yet.
     pub(super) fn create(folder: &Folder) -> Result<Taken, DiskError> {
         let mut file = folder.open(LOCK, Opening::New)?;
         match try_lock(folder, || file.try_lock())? {
@@ -94,12 +91,12 @@ impl Lock {
         }
     }
 
-    /// Who had it last.
+    /// Returns the last holder.
     pub(super) fn last_holder(&mut self) -> Holder {
         read(&mut self.file)
     }
 
-    /// Says who has it.
+    /// Writes the holder into the file.
     pub(super) fn sign(&mut self, folder: &Folder, holder: &Holder) -> Result<(), DiskError> {
         let label = folder.label_of(LOCK);
         let failed = || folder.failed("write", LOCK);
@@ -111,14 +108,14 @@ impl Lock {
     }
 }
 
-/// Closing the file is not enough: a program that is being started has a copy of it for a moment.
+/// Unlocks explicitly: a child process that is being spawned briefly has a copy of the file handle.
 impl Drop for Lock {
     fn drop(&mut self) {
         let _ = self.file.unlock();
     }
 }
 
-/// Who has a run at this moment; `None` when nobody does.
+/// Returns the process that holds a run, or `None`.
 pub(in crate::store) fn holder(folder: &Folder) -> Result<Option<Holder>, DiskError> {
     let mut file = match folder.open(LOCK, Opening::Read) {
         Ok(file) => file,
@@ -151,7 +148,7 @@ fn try_lock(
     attempt.map_err(folder.failed("lock", LOCK))
 }
 
-/// What the file says. Where locked files cannot be read, and after a crash, it may say nothing.
+/// Reads the holder. It may be empty where locked files cannot be read, and after a crash.
 fn read(file: &mut File) -> Holder {
     let mut text = Vec::new();
     let read = file

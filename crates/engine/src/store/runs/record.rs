@@ -1,4 +1,4 @@
-//! `run.json`: what a run or a conversation is. Written once, never changed.
+//! `run.json`: the record of a run or a conversation. Written once, never changed.
 
 use crewagent_core::integrity::Digest;
 use jiff::Timestamp;
@@ -8,59 +8,50 @@ use serde::{Deserialize, Serialize};
 use super::{Installed, ProjectId, RunError, RunId};
 use crate::disk::Folder;
 
-/// The name of the record in a run's folder.
+/// File name of the record.
 pub(super) const RECORD: &str = "run.json";
-/// More is no record of ours.
+/// Largest record that is read, in bytes.
 const MAX_RECORD: u64 = 256 * 1024;
-/// The form of a run's folder that this runtime writes.
+/// Version of the run folder format that this runtime writes.
 pub(super) const SCHEMA_VERSION: u32 = 1;
 
-/// What a run is.
+/// Record of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRecord {
-    /// The form of the folder.
+    /// Version of the folder format.
     pub schema_version: u32,
-    /// The run.
     pub run_id: RunId,
-    /// The project it belongs to.
     pub project_id: ProjectId,
-    /// What it is about.
     #[serde(flatten)]
     pub subject: Subject,
-    /// When it was created.
     pub created: Timestamp,
-    /// The conversation that it was started from.
+    /// Conversation that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<RunId>,
 }
 
-/// What a run is about.
+/// Subject of a run: a workflow, or a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 pub enum Subject {
-    /// A workflow is carried out.
     Workflow {
-        /// The package it runs.
         package: RunPackage,
-        /// The workflow of the package.
         workflow: RunWorkflow,
-        /// The agent of the run.
         agent_id: String,
     },
-    /// A conversation.
     Talk {
-        /// The package whose agents can be talked to.
+        /// Package whose agents take part.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         package: Option<RunPackage>,
-        /// The agent that it began with.
+        /// Agent at its start.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_id: Option<String>,
     },
 }
 
 impl Subject {
-    /// The package.
+    /// Returns the package.
     pub fn package(&self) -> Option<&RunPackage> {
         match self {
             Self::Workflow { package, .. } => Some(package),
@@ -68,7 +59,7 @@ impl Subject {
         }
     }
 
-    /// The workflow.
+    /// Returns the workflow; a conversation has none.
     pub fn workflow(&self) -> Option<&RunWorkflow> {
         match self {
             Self::Workflow { workflow, .. } => Some(workflow),
@@ -76,7 +67,7 @@ impl Subject {
         }
     }
 
-    /// The agent.
+    /// Returns the id of the agent.
     pub fn agent_id(&self) -> Option<&str> {
         match self {
             Self::Workflow { agent_id, .. } => Some(agent_id),
@@ -85,49 +76,47 @@ impl Subject {
     }
 }
 
-/// The package of a run.
+/// Package of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunPackage {
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: Version,
-    /// The digest of its content, which tells it from every other.
+    /// Digest of its content, its identity.
     #[serde(with = "digest")]
     pub sha256: Digest,
 }
 
 impl RunPackage {
-    /// A package of the store.
+    /// Returns the reference to a package of the store.
     pub fn of(installed: &Installed) -> Self {
         let Installed { name, version, digest, .. } = installed;
         Self { name: name.clone(), version: version.clone(), sha256: *digest }
     }
 
-    /// The package as a person writes it: `name@version`.
+    /// Returns `name@version`, as users write it.
     pub fn reference(&self) -> String {
         format!("{}@{}", self.name, self.version)
     }
 }
 
-/// The workflow of a run.
+/// Workflow of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunWorkflow {
-    /// Its id, if the package gives it one.
+    /// Id, if the package gives it one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The path of its document in the package.
+    /// Path of its document in the package.
     pub document: String,
 }
 
 impl RunWorkflow {
-    /// Its id, or else the path of its document.
+    /// Returns its id, or else the path of its document.
     pub fn reference(&self) -> &str {
         self.id.as_deref().unwrap_or(&self.document)
     }
 }
 
-/// What every record begins with, whoever wrote it.
+/// Field that every version of the record has.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Head {
@@ -151,7 +140,7 @@ impl RunRecord {
             Err(error) => return Err(error.into()),
         };
         let unclear = |error| damaged(format!("its `{RECORD}` cannot be understood: {error}"));
-        // The usual case needs one look; the head tells what an unusual one is about.
+        // One parse is enough for a valid record; the head explains a failed one.
         match serde_json::from_slice::<Self>(&bytes) {
             Ok(record) if record.schema_version > SCHEMA_VERSION => {
                 Err(newer(id, record.schema_version))
@@ -174,7 +163,7 @@ fn newer(id: &RunId, version: u32) -> RunError {
     RunError::Newer { id: id.clone(), version }
 }
 
-/// A digest as text.
+/// Serialization of a digest as text.
 mod digest {
     use super::{Deserialize, Digest};
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SecretError;
 
-/// More is no file of ours.
+/// Largest file that is read, in bytes.
 const MOST: u64 = 1 << 20;
 
 const HEAD: &str = "# Keys of models. Only you can read this file; keep it so, and keep it out of backups that others can read.\n\n";
@@ -22,7 +22,7 @@ struct Kept {
     keys: BTreeMap<String, String>,
 }
 
-/// Every key. A file that is not there holds none; one that others can read is not used.
+/// Reads all keys. A missing file has none; a file that other users can read is refused.
 pub(super) fn read(path: &Path) -> Result<BTreeMap<String, SecretString>, SecretError> {
     let failed = |error| SecretError::Io { action: "read", path: path.to_owned(), error };
     let file = match File::open(path) {
@@ -44,7 +44,7 @@ pub(super) fn read(path: &Path) -> Result<BTreeMap<String, SecretString>, Secret
     Ok(kept.keys.into_iter().map(|(name, key)| (name, key.trim().into())).collect())
 }
 
-/// Replaces the file as a whole or not at all. It is never readable for others, not even for a moment.
+/// Replaces the file atomically. It is never readable for other users, not even briefly.
 pub(super) fn write(path: &Path, keys: &BTreeMap<String, SecretString>) -> Result<(), SecretError> {
     let failed = |error| SecretError::Io { action: "write", path: path.to_owned(), error };
     let keys = keys.iter().map(|(name, key)| (name.clone(), key.expose_secret().to_owned()));
@@ -57,7 +57,7 @@ pub(super) fn write(path: &Path, keys: &BTreeMap<String, SecretString>) -> Resul
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    // On Unix such a file is made with mode 600.
+    // On Unix a temporary file has mode 600.
     let mut staged = tempfile::NamedTempFile::new_in(folder)?;
     staged.write_all(bytes)?;
     staged.as_file().sync_all()?;
@@ -67,7 +67,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The mode of a file that others can read or change.
+/// Returns the mode of a file that other users can read or change.
 #[cfg(unix)]
 fn exposed(file: &File) -> io::Result<Option<u32>> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -75,7 +75,7 @@ fn exposed(file: &File) -> io::Result<Option<u32>> {
     Ok(Some(mode).filter(|mode| mode & 0o077 != 0))
 }
 
-/// Elsewhere files in the user's own folders belong to the user alone.
+/// Returns `None`: elsewhere files in the user's own folders are private.
 #[cfg(not(unix))]
 fn exposed(_: &File) -> io::Result<Option<u32>> {
     Ok(None)

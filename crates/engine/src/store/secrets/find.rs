@@ -1,4 +1,4 @@
-//! Finds the key of a model, and makes an endpoint of both.
+//! Finds the key of a model and builds its endpoint.
 
 use std::time::Duration;
 
@@ -9,17 +9,16 @@ use super::{SecretError, Secrets};
 use crate::model::{Endpoint, Patience};
 use crate::store::settings::{ChosenModel, KeySource, Surroundings, Timeout};
 
-/// A key, and where it was found. No key is fine where none is needed.
+/// Key with its source. The key is `None` where the model needs none.
 #[derive(Clone, Debug)]
 pub struct FoundKey {
-    /// Where.
     pub source: KeySource,
-    /// The key; never shown.
+    /// Never shown.
     pub key: Option<SecretString>,
 }
 
 impl ChosenModel {
-    /// Its key. One that is needed and missing is an error.
+    /// Finds its key. A missing key is an error if the model needs one.
     pub fn key(
         &self,
         secrets: &Secrets,
@@ -48,7 +47,7 @@ impl ChosenModel {
         Ok(FoundKey { source: KeySource::None, key: None })
     }
 
-    /// Everything that it takes to reach it.
+    /// Builds the endpoint with key and headers.
     pub fn endpoint(
         &self,
         secrets: &Secrets,
@@ -72,7 +71,7 @@ impl ChosenModel {
         Ok(self.with(key, headers))
     }
 
-    /// The way to it, for those who have no key.
+    /// Builds the endpoint without key and headers.
     pub fn bare_endpoint(&self) -> Endpoint {
         self.with(None, Vec::new())
     }
@@ -111,7 +110,7 @@ impl ChosenModel {
         }
     }
 
-    /// Whether a header does what a key would do.
+    /// Returns true if a header replaces the key.
     fn has_own_authorization(&self) -> bool {
         let headers = self.settings.headers.keys();
         headers.into_iter().any(|name| {

@@ -1,4 +1,4 @@
-//! The system's keyring. Only builds with the feature `keyring` know it.
+//! System keyring, supported by builds with the feature `keyring`.
 
 use secrecy::SecretString;
 
@@ -34,7 +34,7 @@ mod backend {
 
     use super::{SecretError, SecretString};
 
-    /// What the keyring calls us.
+    /// Service name in the keyring.
     const SERVICE: &str = "crewagent";
 
     pub(super) fn get(name: &str) -> Result<Option<SecretString>, SecretError> {
@@ -67,17 +67,17 @@ mod backend {
     }
 }
 
-/// The key that is kept under this name.
+/// Returns the key stored under this name.
 pub(super) fn get(name: &str) -> Result<Option<SecretString>, SecretError> {
     backend::get(name)
 }
 
-/// Keeps a key under this name.
+/// Stores a key under this name.
 pub(super) fn put(name: &str, key: &SecretString) -> Result<(), SecretError> {
     backend::put(name, key)
 }
 
-/// Forgets the key under this name.
+/// Removes the key under this name and returns true if there was one.
 pub(super) fn remove(name: &str) -> Result<bool, SecretError> {
     backend::remove(name)
 }

@@ -1,4 +1,4 @@
-//! Keys are kept, found, and never shown.
+//! Tests: keys are stored, found and never shown.
 
 use std::path::Path;
 

@@ -1,10 +1,10 @@
-//! Servers go in, are changed and go out, with their secrets.
+//! Tests of adding, changing and removing servers with their secrets.
 
 use std::fs;
 
 use super::*;
 
-/// A store in a folder of its own, with these settings.
+/// Creates a store with these settings in a temporary folder.
 fn store(settings: &str) -> (tempfile::TempDir, Store) {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("config.toml"), settings).unwrap();
@@ -20,7 +20,7 @@ fn text(home: &tempfile::TempDir, name: &str) -> String {
     fs::read_to_string(home.path().join(name)).unwrap_or_default()
 }
 
-/// A program with these variables.
+/// Builds a server that is a program with these variables.
 fn program(name: &str, env: &[(&str, &str)]) -> ImportedServer {
     let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), Template::new(*value).unwrap());
     let way = ServerWay::Child {
