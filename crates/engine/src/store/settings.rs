@@ -1,4 +1,4 @@
-//! `config.toml`: what the user has set. A missing file means the defaults; a mistake in it is never skipped.
+//! `config.toml`: the settings of the user. A missing file means the defaults; a mistake is always an error.
 
 mod file;
 mod keys;
@@ -36,104 +36,83 @@ pub use self::timeout::Timeout;
 use self::place::Place;
 use crate::source::Limits;
 
-/// The settings of one user.
+/// Settings of one user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
-    /// What runs begin with.
     pub run: RunDefaults,
-    /// What tools may do.
     pub policy: PolicySettings,
-    /// What a package may hold.
+    /// Limits of imported packages.
     pub import: Limits,
-    /// The models that are set up, by name.
+    /// Configured models, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, ModelSettings>,
-    /// Profiles of the user's own.
+    /// User-defined profiles.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub profiles: BTreeMap<String, ProfileSettings>,
-    /// The servers of tools.
+    /// MCP servers.
     pub mcp: McpTable,
-    /// What models cost.
+    /// Prices of models.
     #[serde(skip_serializing_if = "Prices::is_empty")]
     pub prices: Prices,
 }
 
-/// Why the settings cannot be used.
+/// Error of reading or changing the settings.
 #[derive(Debug, Error)]
 pub enum SettingsError {
-    /// The file cannot be read.
     #[error("the settings in `{}` cannot be read: {error}; check its permissions", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The file is not what it should be.
+    Read { path: PathBuf, error: io::Error },
+    /// The file has a mistake.
     #[error(
         "the settings in `{}` are wrong at line {line}, column {column}, in `{text}`: {message}; correct or remove it",
         path.display()
     )]
     Wrong {
-        /// The file.
         path: PathBuf,
-        /// Where, from 1.
+        /// Counted from 1.
         line: usize,
-        /// Where in the line, in characters from 1.
+        /// In characters, counted from 1.
         column: usize,
-        /// The line itself.
+        /// Text of the line.
         text: String,
-        /// What is wrong.
         message: String,
     },
-    /// The file cannot be written.
     #[error("the settings in `{}` cannot be written: {error}; check its permissions", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The file cannot be changed this way.
+    Write { path: PathBuf, error: io::Error },
+    /// The key cannot be set.
     #[error("`{key}` cannot be set: {problem}; change it with `crewagent config edit`")]
-    Edit {
-        /// What should be set.
-        key: String,
-        /// Why not.
-        problem: String,
-    },
+    Edit { key: String, problem: String },
 }
 
 impl Settings {
-    /// Where the settings of the store in this folder are.
+    /// Returns the path of the settings of the store in this folder.
     pub fn path(home: &Path) -> PathBuf {
         home.join("config.toml")
     }
 
-    /// Every setting there is.
+    /// Lists every setting.
     pub fn keys() -> &'static [Key] {
         keys::KEYS
     }
 
-    /// The setting that these parts name, such as `run`, `max-turns`.
+    /// Finds the setting with this path, such as `run`, `max-turns`.
     pub fn key(parts: &[&str]) -> Option<Key> {
         keys::KEYS.iter().find(|key| key.is(parts)).copied()
     }
 
-    /// What a run runs with when its command line says nothing.
+    /// Returns the settings of a run whose command line sets nothing.
     pub fn for_runs(&self) -> RunSettings {
         self.run.with(&self.policy)
     }
 
-    /// The same for a run that asks for this model; for the one that is set up when it asks for none.
+    /// Returns the settings of a run with this model, or with the configured one if `None`.
     pub fn for_runs_with(&self, model: Option<&str>) -> RunSettings {
         let (model, window_tokens) = (model.map(str::to_owned), self.window(model));
         RunSettings { model, window_tokens, ..self.for_runs() }
     }
 
-    /// The size of the window of a run that asks for this model: as the user says, else as the model has it, as far as
-    /// that is known, else what most models have.
+    /// Returns the context window of a run with this model: as set by the user, else as known of the model, else the
+    /// default.
     pub fn window(&self, model: Option<&str>) -> u64 {
         let surroundings = Surroundings::of_process();
         let chosen = self
@@ -142,7 +121,7 @@ impl Settings {
         self.run.window(chosen.ok().and_then(|model| model.window))
     }
 
-    /// Reads the file. One that is not there says nothing.
+    /// Reads the file; a missing one means the defaults.
     pub fn load(path: &Path) -> Result<Self, SettingsError> {
         match fs::read_to_string(path) {
             Ok(text) => Self::parse(path, &text),
@@ -151,7 +130,7 @@ impl Settings {
         }
     }
 
-    /// Reads the text of the file; the path is for messages.
+    /// Parses the text of the file; the path is for messages.
     pub fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
         let wrong = |at: usize, message: String| {
             let Place { line, column, text } = Place::of(at, text);
@@ -212,7 +191,7 @@ mod tests {
         assert_eq!(serde_json::to_value(run).unwrap(), expected);
     }
 
-    /// Every leaf of a table of settings, with its name.
+    /// Collects every leaf of a table of settings, with its name.
     fn leaves(table: &toml::Table, prefix: &str, found: &mut Vec<String>) {
         for (key, value) in table {
             match value.as_table() {

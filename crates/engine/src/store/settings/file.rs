@@ -1,4 +1,4 @@
-//! Changes `config.toml` one key at a time. Comments and everything else in the file stay.
+//! Changes `config.toml` one key at a time, preserving comments and everything else.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -11,8 +11,8 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use super::{Settings, SettingsError};
 use crate::store::change;
 
-/// The file of the settings, open for changes. Nothing is written before it is saved, and nothing that is wrong. While it is
-/// open others wait, so that of two changes at the same time neither is lost.
+/// Settings file, open for changes. Nothing is written before it is saved, and never an invalid setting. Other
+/// processes wait while it is open, so that concurrent changes are not lost.
 #[derive(Clone, Debug)]
 pub struct SettingsFile {
     path: PathBuf,
@@ -21,7 +21,7 @@ pub struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// Reads the file. One that is not there is empty; one that is wrong is not made worse.
+    /// Reads the file. A missing one is empty; one with mistakes is refused.
     pub fn open(path: &Path) -> Result<Self, SettingsError> {
         let failed = |error| SettingsError::Read { path: path.to_owned(), error };
         let turn = change::turn(path).map_err(failed)?;
@@ -33,7 +33,7 @@ impl SettingsFile {
         Ok(Self { _turn: turn.map(Arc::new), ..Self::parse(path, &text)? })
     }
 
-    /// The same for a text; the path is for messages and for saving.
+    /// Parses a text; the path is for messages and for saving.
     pub fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
         Settings::parse(path, text)?;
         let document = text.parse().map_err(|error: toml_edit::TomlError| SettingsError::Edit {
@@ -43,13 +43,13 @@ impl SettingsFile {
         Ok(Self { path: path.to_owned(), document, _turn: None })
     }
 
-    /// The parts of a key as people write it: `run.max-turns`, or `prices."gpt-4.1".input`.
+    /// Splits a key as users write it: `run.max-turns`, or `prices."gpt-4.1".input`.
     pub fn parts(key: &str) -> Option<Vec<String>> {
         let parts = toml_edit::Key::parse(key).ok()?;
         Some(parts.iter().map(|part| part.get().to_owned()).collect())
     }
 
-    /// Sets a key to what a person said: a number or a list if it is one and fits, else a text.
+    /// Sets a key to the text that a user gave: as a number or a list if it is one and fits, else as a text.
     pub fn say(&mut self, key: &[&str], said: &str) -> Result<(), SettingsError> {
         let typed = said.trim().parse::<Value>().ok();
         let mut first = None;
@@ -65,7 +65,7 @@ impl SettingsFile {
         first.map_or(Ok(()), Err)
     }
 
-    /// Sets a key. What TOML cannot hold, a null, is left out.
+    /// Sets a key. Ignores null, which TOML does not have.
     pub fn set(&mut self, key: &[&str], value: &Json) -> Result<(), SettingsError> {
         if let Some(value) = value_of(value) {
             *self = self.changed(key, value)?;
@@ -73,7 +73,7 @@ impl SettingsFile {
         Ok(())
     }
 
-    /// Sets several keys of one table at once, so that a table is never seen half made.
+    /// Sets several keys of one table at once, so that a half-filled table is never validated.
     pub fn set_all(
         &mut self,
         table: &[&str],
@@ -90,7 +90,7 @@ impl SettingsFile {
         Ok(())
     }
 
-    /// Makes a table hold exactly these keys. What stays keeps its comments.
+    /// Makes a table hold exactly these keys. Keys that stay keep their comments.
     pub fn replace(
         &mut self,
         table: &[&str],
@@ -114,7 +114,7 @@ impl SettingsFile {
         Ok(())
     }
 
-    /// Removes a key with everything below it, and says whether it was there.
+    /// Removes a key with everything below it; returns true if it existed.
     pub fn remove(&mut self, key: &[&str]) -> Result<bool, SettingsError> {
         let Some((last, tables)) = key.split_last() else { return Ok(false) };
         let mut changed = self.clone();
@@ -133,17 +133,17 @@ impl SettingsFile {
         Ok(true)
     }
 
-    /// What it says now.
+    /// Parses the current settings.
     pub fn settings(&self) -> Result<Settings, SettingsError> {
         Settings::parse(&self.path, &self.text())
     }
 
-    /// Its text.
+    /// Returns the text of the file.
     pub fn text(&self) -> String {
         self.document.to_string()
     }
 
-    /// Replaces the file as a whole or not at all.
+    /// Replaces the file atomically.
     pub fn save(&self) -> Result<(), SettingsError> {
         replace(&self.path, &self.text())
             .map_err(|error| SettingsError::Write { path: self.path.clone(), error })
@@ -183,7 +183,7 @@ fn put(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<(), Set
         })?;
     }
     match table.get_mut(last).and_then(Item::as_value_mut) {
-        // What stands around the value, such as a comment, stays.
+        // Keep what surrounds the value, such as a comment.
         Some(old) => {
             let decor = old.decor().clone();
             *old = value;
@@ -197,7 +197,7 @@ fn put(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<(), Set
     Ok(())
 }
 
-/// A table that is only written when something is in it.
+/// Creates a table that is written only if it has content.
 fn empty(is_inline: bool) -> Item {
     if is_inline {
         return Item::Value(Value::InlineTable(InlineTable::new()));

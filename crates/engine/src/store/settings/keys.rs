@@ -1,21 +1,21 @@
-//! The name of every setting, for commands that get and set one.
+//! Names of all settings, for commands that get and set one.
 
 /// One setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its name with its table, as `run.max-turns`. `*` stands for a name that the user gives.
+    /// Name with its table, as `run.max-turns`. `*` stands for a name that the user chooses.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub about: &'static str,
 }
 
 impl Key {
-    /// Whether there can be many of it, under names that the user gives.
+    /// Returns true if there can be many of it, under names that the user chooses.
     pub fn is_family(&self) -> bool {
         self.name.contains('*')
     }
 
-    /// Whether these parts of a name are its own.
+    /// Returns true if these parts of a name match it.
     pub(super) fn is(&self, parts: &[&str]) -> bool {
         let own = self.name.split('.');
         own.clone().count() == parts.len()
@@ -25,7 +25,7 @@ impl Key {
 
 macro_rules! keys {
     ($($name:literal: $about:literal,)*) => {
-        /// Every setting, in the order of the documentation.
+        /// All settings, in the order of the documentation.
         pub(super) const KEYS: &[Key] = &[$(Key { name: $name, about: $about }),*];
     };
 }

@@ -1,4 +1,4 @@
-//! The tables `[models]`, `[profiles]` and `[prices]`: which models there are, and how to reach and speak to them.
+//! Tables `[models]`, `[profiles]` and `[prices]`: the models, and how to reach and use them.
 
 mod changes;
 mod choice;
@@ -23,60 +23,55 @@ pub use self::key::KeySource;
 use super::Settings;
 use super::timeout::Timeout;
 
-/// A model that the user has set up.
+/// Configured model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ModelSettings {
-    /// What the provider calls it.
+    /// Id of the model at the provider.
     #[serde(deserialize_with = "some_text")]
     pub model: String,
-    /// How the provider wants to be spoken to; recognised by the address when absent.
+    /// Profile of the provider; recognised by the address when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Where it is; the profile's address when absent.
+    /// Address; the profile's when absent.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "address")]
     pub base_url: Option<String>,
-    /// Where the key is; wherever one is found when absent.
+    /// Source of the key; every usual source is tried when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeySource>,
-    /// The size of its window, in tokens.
+    /// Context window, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<NonZeroU64>,
-    /// The longest reply, in tokens.
+    /// Longest reply, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<NonZeroU64>,
-    /// How freely it chooses its words.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "temperature")]
     pub temperature: Option<f64>,
-    /// Further tries after a failure that may pass.
+    /// Further attempts after a transient failure.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "retries")]
     pub retries: Option<u32>,
-    /// For a connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect_timeout: Option<Timeout>,
-    /// For the first byte of an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte_timeout: Option<Timeout>,
-    /// Between two bytes of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Timeout>,
-    /// For the whole of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_timeout: Option<Timeout>,
-    /// What its tokens cost; what the tables of prices say when absent.
+    /// Price of its tokens; from the price tables when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// Headers of every request. `env:VARIABLE` stands for what the variable holds.
+    /// Headers of every request. `env:VARIABLE` stands for the value of the variable.
     #[serde(
         default,
         skip_serializing_if = "BTreeMap::is_empty",
         deserialize_with = "key::headers"
     )]
     pub headers: BTreeMap<String, String>,
-    /// Fields of every request, beside those of the profile.
+    /// Fields of every request, in addition to those of the profile.
     #[serde(default, skip_serializing_if = "Map::is_empty", deserialize_with = "fields")]
     pub fields: Map<String, Json>,
-    /// What is different from the profile.
+    /// Differences from the profile.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     pub changes: Changes,
 }
@@ -112,7 +107,7 @@ fn retries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D:
     }
 }
 
-/// Fields that the runtime writes itself cannot be set.
+/// Parses fields; refuses those that the runtime writes itself.
 fn fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Json>, D::Error> {
     const OURS: [&str; 6] =
         ["messages", "model", "stream", "stream_options", "tools", "tool_choice"];
@@ -125,7 +120,7 @@ fn fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Json
     }
 }
 
-/// The profile of this name: the user's own, else a built-in one.
+/// Returns the profile of this name: the user's own, else a built-in one.
 fn profile(own: &BTreeMap<String, ProfileSettings>, name: &str) -> Option<Profile> {
     match own.get(name) {
         Some(settings) => settings.profile(name),
@@ -134,12 +129,12 @@ fn profile(own: &BTreeMap<String, ProfileSettings>, name: &str) -> Option<Profil
 }
 
 impl Settings {
-    /// The profile of this name: the user's own, else a built-in one.
+    /// Returns the profile of this name: the user's own, else a built-in one.
     pub fn profile(&self, name: &str) -> Option<Profile> {
         profile(&self.profiles, name)
     }
 
-    /// Something that does not fit something else in the file: the key that has to change, and why.
+    /// Finds a conflict between settings: the key that has to change, and why.
     pub(super) fn contradiction(&self) -> Option<(Vec<&str>, String)> {
         for (name, model) in &self.models {
             if let Some(problem) = bad_name(name) {
@@ -158,7 +153,7 @@ impl Settings {
     }
 }
 
-/// Why a model cannot have this name.
+/// Returns why a model cannot have this name.
 pub(crate) fn bad_name(name: &str) -> Option<String> {
     const OTHERS: [&str; 2] = ["scripted:", "replay:"];
     if name.is_empty() || name.chars().any(|c| c.is_whitespace() || c.is_control()) {

@@ -1,14 +1,14 @@
-//! Where a mistake stands in the file, and how it is told. What may be a key is never shown.
+//! Location of a mistake in the file, and its message. A line that may contain a key is never shown.
 
 use toml::de::{DeTable, DeValue};
 
-/// A place in the text of the settings.
+/// Location in the text of the settings.
 pub(super) struct Place {
-    /// From 1.
+    /// Counted from 1.
     pub(super) line: usize,
-    /// In characters, from 1.
+    /// In characters, counted from 1.
     pub(super) column: usize,
-    /// The line itself.
+    /// Text of the line.
     pub(super) text: String,
 }
 
@@ -24,7 +24,7 @@ impl Place {
     }
 }
 
-/// A line as it may be shown: people put keys where only the place of a key belongs.
+/// Hides the value of a line that may hold a key: users put keys where only the source of a key belongs.
 fn shown(line: &str) -> String {
     const SECRET: [&str; 5] = ["key", "auth", "secret", "cookie", "bearer"];
     let small = line.to_ascii_lowercase();
@@ -37,7 +37,7 @@ fn shown(line: &str) -> String {
     }
 }
 
-/// What a library says, in the words of people.
+/// Rewords a library's message for users.
 pub(super) fn plain(message: &str) -> String {
     message
         .trim()
@@ -47,7 +47,7 @@ pub(super) fn plain(message: &str) -> String {
         .replace("expected f64", "expected a number")
 }
 
-/// Where a key begins, or the last of its tables that there is.
+/// Returns the offset of a key, or of the last of its tables that exists.
 pub(super) fn find(key: &[&str], text: &str) -> usize {
     let Ok(root) = DeTable::parse(text) else { return 0 };
     let mut at = 0;

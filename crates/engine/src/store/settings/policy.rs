@@ -1,51 +1,44 @@
-//! The `[policy]` table: what tools may do. Packages can only tighten it.
+//! `[policy]` table: what tools may do. Packages can only tighten it.
 
 use crewagent_core::policy::rules::{RuleSet, Source, ToolPattern};
 use crewagent_core::policy::{FsPolicy, McpPolicy, Policy};
 use serde::{Deserialize, Serialize};
 
-/// What tools may do.
+/// Permissions of tools.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PolicySettings {
-    /// Seconds that one call may take.
+    /// Timeout of one call, in seconds.
     pub call_seconds: u64,
-    /// Whether the state of a run changes through tools of its own alone.
+    /// True if the state of a run changes only through its own tools.
     pub strict: bool,
-    /// Tools that may be called, as exceptions from the next two.
+    /// Exceptions from `ask` and `deny`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<ToolPattern>,
-    /// Tools that ask first.
+    /// Tools that need approval.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ask: Vec<ToolPattern>,
-    /// Tools that may not be called.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<ToolPattern>,
-    /// File tools.
     pub fs: FsSettings,
-    /// Tools of MCP servers.
     pub mcp: McpSettings,
 }
 
-/// What tools may do with files.
+/// Permissions of file tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct FsSettings {
-    /// Whether there are file tools.
     pub enabled: bool,
-    /// The largest read.
     pub max_read_bytes: u64,
-    /// The largest write.
     pub max_write_bytes: u64,
 }
 
-/// What tools of MCP servers may be used.
+/// Permissions of tools of MCP servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct McpSettings {
-    /// Whether there are any.
     pub enabled: bool,
-    /// Those of these servers; of all that are enabled when absent.
+    /// All enabled servers when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_servers: Option<Vec<String>>,
 }

@@ -1,4 +1,4 @@
-//! The `[run]` table: what a run runs with unless its command line says otherwise.
+//! `[run]` table: settings of a run unless its command line overrides them.
 
 use std::num::NonZeroU64;
 
@@ -9,39 +9,38 @@ use serde::{Deserialize, Serialize};
 use super::policy::PolicySettings;
 use super::timeout::Timeout;
 
-/// What runs begin with.
+/// Defaults of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RunDefaults {
-    /// The model, as `--model` takes it.
+    /// Same form as `--model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What steps call the user; the login name when absent.
+    /// Name by which steps address the user; the login name when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_name: Option<String>,
-    /// Whether a run asks before each move.
     pub mode: Mode,
     /// Requests to the model for one input.
     pub max_turns: NonZeroU64,
-    /// The time for one input.
+    /// Time for one input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Timeout>,
     /// Tokens for one input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<NonZeroU64>,
-    /// Money for one input.
+    /// Cost of one input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<Cost>,
-    /// What happens when a node is left and something that it declares is missing.
+    /// Rule for a node that is left without a declared output.
     pub missing_outputs: MissingRule,
-    /// A step's text stands in its brief up to this size.
+    /// Largest step text that is included in the brief.
     pub inline_step_bytes: u64,
-    /// The size of the model's window; what is known of the model when absent.
+    /// Context window of the model; what is known of the model when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_tokens: Option<NonZeroU64>,
 }
 
-/// An amount of money that can be a limit: a number above zero.
+/// Cost limit: a number above zero.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Cost(f64);
@@ -92,13 +91,13 @@ impl Default for RunDefaults {
 }
 
 impl RunDefaults {
-    /// The size of the window of a run: as the user says, else as its model has it, else what most models have.
+    /// Returns the context window of a run: as set by the user, else the model's, else the default.
     pub(super) fn window(&self, model: Option<u64>) -> u64 {
         let said = self.window_tokens.map(NonZeroU64::get);
         said.or(model).unwrap_or(RunSettings::default().window_tokens)
     }
 
-    /// The settings of a run under this policy.
+    /// Returns the settings of a run under this policy.
     pub(super) fn with(&self, policy: &PolicySettings) -> RunSettings {
         RunSettings {
             mode: self.mode,

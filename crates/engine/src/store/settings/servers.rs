@@ -1,4 +1,4 @@
-//! The table `[mcp]`: which servers of tools there are, and how to reach them.
+//! `[mcp]` table: the MCP servers, and how to reach them.
 
 mod import;
 mod template;
@@ -18,13 +18,12 @@ pub use self::import::{ImportedServer, ServersFile, import};
 pub use self::template::{Missing, Template};
 use super::timeout::Timeout;
 
-/// The servers of tools.
+/// MCP servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct McpTable {
-    /// The longest result that a model gets in full.
+    /// Longest result that a model gets in full.
     pub max_result_bytes: u64,
-    /// The servers, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub servers: BTreeMap<ServerName, ServerSettings>,
 }
@@ -35,44 +34,40 @@ impl Default for McpTable {
     }
 }
 
-/// One server.
+/// Settings of one server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct ServerSettings {
-    /// Whether runs may use it. One that is new may not.
+    /// True if runs may use it; false for a new server.
     pub enabled: bool,
-    /// How it is reached.
     pub way: ServerWay,
-    /// Time until it has said which tools it has; 30 seconds when absent.
+    /// Time until the server has listed its tools; 30 seconds when absent.
     pub startup_timeout: Option<Timeout>,
-    /// Time for one call; what the policy says when absent, and never more.
+    /// Timeout of one call; that of the policy when absent, and never longer.
     pub call_timeout: Option<Timeout>,
 }
 
-/// How a server is reached.
+/// Transport of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServerWay {
-    /// As a process of its own, over its standard input and output.
+    /// Child process, over its standard input and output.
     Child {
-        /// The program.
         command: String,
-        /// Its arguments.
         args: Vec<Template>,
-        /// Variables beside the few that every server gets.
+        /// Variables in addition to the few that every server gets.
         env: BTreeMap<String, Template>,
-        /// The folder it is started in; ours when absent.
+        /// Working directory; ours when absent.
         cwd: Option<PathBuf>,
     },
-    /// Over streamable HTTP.
+    /// Streamable HTTP.
     Http {
-        /// Where it is.
         url: Template,
         /// Headers of every request.
         headers: BTreeMap<String, Template>,
     },
 }
 
-/// The same as it stands in the file.
+/// Form of [`ServerSettings`] in the file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 struct Written {
@@ -145,7 +140,7 @@ impl From<ServerSettings> for Written {
 }
 
 impl ServerWay {
-    /// How the server is reached, in one line, without what is filled in.
+    /// Formats the command or address in one line, with references left unresolved.
     pub fn line(&self) -> String {
         match self {
             Self::Child { command, args, .. } => {
@@ -156,8 +151,8 @@ impl ServerWay {
         }
     }
 
-    /// Secrets that stand openly in its arguments and its address, as far as their names tell: `--token=…`, `--token …`,
-    /// `?api_key=…`, `Authorization: Bearer …`.
+    /// Finds secrets in its arguments and its address, recognised by name: `--token=…`, `--token …`, `?api_key=…`,
+    /// `Authorization: Bearer …`.
     pub fn open_secrets(&self) -> Vec<&str> {
         let mut found = Vec::new();
         match self {
@@ -176,15 +171,15 @@ impl ServerWay {
     }
 }
 
-/// What names of secrets have as their values in a text.
+/// Returns the values of parameters whose names suggest a secret.
 fn named_secrets(text: &str) -> impl Iterator<Item = &str> {
     let pairs = text.split(['?', '&', '#']).filter_map(|pair| pair.split_once(['=', ':']));
     let secrets = pairs.filter(|(name, _)| is_secret(name)).map(|(_, value)| value.trim());
-    // `Bearer` and its like are no secrets.
+    // `Bearer` and similar schemes are not part of the secret.
     secrets.map(|value| value.rsplit(' ').next().unwrap_or(value))
 }
 
-/// Whether the value of a variable or a header of this name is likely to be a secret.
+/// Returns true if a variable or a header of this name likely holds a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     const WORDS: [&str; 12] = [
         "key",
@@ -224,7 +219,7 @@ fn check_header(name: &str, value: &Template) -> Result<(), String> {
     check_open(name, value)
 }
 
-/// A secret never stands in the settings.
+/// Refuses a secret in plain text in the settings.
 fn check_open(name: &str, value: &Template) -> Result<(), String> {
     if is_secret(name) && !value.has_references() && !value.as_str().is_empty() {
         return Err(format!(

@@ -1,4 +1,4 @@
-//! A length of time as people write it.
+//! Durations as users write them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 use jiff::SignedDuration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A time limit: at least a second.
+/// Time limit of at least one second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timeout(u64);
 
 const EXPECTED: &str = "expected a time of at least one second, such as `90s`, `10m` or `1h 30m`";
 
 impl Timeout {
-    /// In seconds.
+    /// Returns the limit in seconds.
     pub fn seconds(self) -> u64 {
         self.0
     }
@@ -23,7 +23,7 @@ impl TryFrom<u64> for Timeout {
     type Error = &'static str;
 
     fn try_from(seconds: u64) -> Result<Self, Self::Error> {
-        // What does not fit a clock is no time limit.
+        // A limit must fit a clock.
         if seconds >= 1 && i64::try_from(seconds).is_ok() {
             Ok(Self(seconds))
         } else {
@@ -35,7 +35,7 @@ impl TryFrom<u64> for Timeout {
 impl FromStr for Timeout {
     type Err = &'static str;
 
-    /// `90s`, `10m`, `1h 30m`; a bare number counts seconds.
+    /// Parses `90s`, `10m`, `1h 30m`; a bare number counts seconds.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         if let Ok(seconds) = text.parse::<u64>() {

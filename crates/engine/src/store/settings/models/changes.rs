@@ -1,4 +1,4 @@
-//! Fields of a profile that the user has set. Each is checked where it stands, so that a mistake is told with its line.
+//! User-defined fields of a profile. Each is checked while it is parsed, so that an error names its line.
 
 use std::fmt;
 
@@ -6,48 +6,47 @@ use crewagent_dialect::profile::Profile;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value as Json};
 
-/// Fields of a profile with other values, named as in the profile.
+/// Changed fields of a profile, named as in the profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes(Map<String, Json>);
 
-/// A profile of the user's own: a built-in one with changes.
+/// User-defined profile: a built-in one with changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProfileSettings {
-    /// The built-in profile that it begins with; the one of the same name, else `generic`, when absent.
+    /// Built-in profile to start from; when absent the one of the same name, else `generic`.
     pub base: Option<String>,
-    /// What is different.
     pub changes: Changes,
 }
 
 impl Changes {
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The fields and their values.
+    /// Returns the fields and their values.
     pub fn fields(&self) -> &Map<String, Json> {
         &self.0
     }
 
-    /// Whether this field is among them.
+    /// Returns true if this field is changed.
     pub(super) fn has(&self, field: &str) -> bool {
         self.0.contains_key(field)
     }
 
-    /// Takes these fields out.
+    /// Removes these fields.
     pub(super) fn remove(&mut self, fields: &[&str]) {
         self.0.retain(|name, _| !fields.contains(&name.as_str()));
     }
 
-    /// A profile with these changes. Each field was checked when it was read.
+    /// Applies the changes to a profile. Each field was checked when it was parsed.
     pub(super) fn on(&self, profile: Profile) -> Profile {
         if self.0.is_empty() { profile } else { profile.with(&self.0).unwrap_or(profile) }
     }
 }
 
 impl ProfileSettings {
-    /// The whole profile, under this name.
+    /// Builds the whole profile, under this name.
     pub(super) fn profile(&self, name: &str) -> Option<Profile> {
         const GENERIC: &str = "generic";
         let base = match &self.base {
@@ -89,7 +88,7 @@ impl<'de> Deserialize<'de> for ProfileSettings {
     }
 }
 
-/// The key that names the profile that another begins with.
+/// Key that names the base profile.
 const BASE: &str = "base";
 
 struct Fields {
@@ -129,7 +128,7 @@ impl<'de> de::DeserializeSeed<'de> for FieldName {
         if self.with_base && name == BASE {
             return Ok(name);
         }
-        // Null fits some fields and not others, but an unknown one is always told as such.
+        // Null is valid for some fields only, but an unknown field is always reported as unknown.
         let unknown = check(&name, &Json::Null).err().filter(|why| why.contains("unknown field"));
         unknown.map_or(Ok(name), |why| Err(de::Error::custom(why)))
     }
@@ -167,7 +166,7 @@ impl<'de> de::DeserializeSeed<'de> for Base {
     }
 }
 
-/// Whether a profile can have this value for this field.
+/// Checks that a profile accepts this value for this field.
 fn check(name: &str, value: &Json) -> Result<(), String> {
     let change = Map::from_iter([(name.to_owned(), value.clone())]);
     Profile::default().with(&change).map(drop)

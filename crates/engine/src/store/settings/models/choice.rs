@@ -1,4 +1,4 @@
-//! Which model is meant by a name, and everything about it but its key.
+//! Resolves the name of a model to everything about it except its key.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use thiserror::Error;
 use super::{Changes, KeySource, ModelSettings, profile};
 use crate::store::settings::Settings;
 
-/// Names the model when no flag does.
+/// Variable that names the model when no flag does.
 const MODEL: &str = "CREWAGENT_MODEL";
-/// Where a model is that is not set up.
+/// Variable with the address of a model that is not configured.
 const BASE_URL: &str = "CREWAGENT_BASE_URL";
-/// The key of a model that is not set up.
+/// Variable with the key of a model that is not configured.
 const API_KEY: &str = "CREWAGENT_API_KEY";
-/// What other programs read for the same.
+/// Variables that other programs read for the same purpose.
 const OTHER_BASE_URL: &str = "OPENAI_BASE_URL";
 const OTHER_API_KEY: &str = "OPENAI_API_KEY";
 
-/// The fields of a profile that a probe measures.
+/// Fields of a profile that a probe measures.
 pub const MEASURED: [&str; 14] = [
     "names",
     "ids",
@@ -40,23 +40,23 @@ pub const MEASURED: [&str; 14] = [
 
 type Read<'e> = dyn Fn(&str) -> Option<String> + 'e;
 
-/// The environment of this process, or of a test.
+/// Environment variables of this process, or of a test.
 pub struct Surroundings<'e>(Box<Read<'e>>);
 
 impl Surroundings<'static> {
-    /// The variables of this process.
+    /// Returns the variables of this process.
     pub fn of_process() -> Self {
         Self(Box::new(|name| std::env::var(name).ok()))
     }
 }
 
 impl<'e> Surroundings<'e> {
-    /// Variables from elsewhere.
+    /// Returns variables that `read` looks up.
     pub fn new(read: impl Fn(&str) -> Option<String> + 'e) -> Self {
         Self(Box::new(read))
     }
 
-    /// What a variable holds. A blank one counts as not set.
+    /// Returns the value of a variable. A blank one counts as unset.
     pub fn get(&self, name: &str) -> Option<String> {
         let value = (self.0)(name)?;
         Some(value.trim().to_owned()).filter(|value| !value.is_empty())
@@ -70,7 +70,7 @@ impl fmt::Debug for Surroundings<'_> {
 }
 
 impl Settings {
-    /// Every variable of the environment that may hold the key of a model, whether it is set up or not.
+    /// Lists all environment variables that may hold the key of a model, configured or not.
     pub fn key_variables(&self) -> Vec<String> {
         let names = Profile::names().map(str::to_owned).chain(self.profiles.keys().cloned());
         let profiles = names.filter_map(|name| profile(&self.profiles, &name)?.key_variable);
@@ -83,71 +83,50 @@ impl Settings {
     }
 }
 
-/// A model that was chosen, and everything about it but its key.
+/// Resolved model, with everything except its key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenModel {
-    /// What the user calls it.
     pub name: String,
-    /// Whether it stands in the settings.
+    /// True if it is in the settings.
     pub is_configured: bool,
-    /// What is set for it.
     pub settings: ModelSettings,
-    /// The name of the profile.
     pub profile_name: String,
-    /// How the provider wants to be spoken to, for this model.
+    /// Profile of the provider, adapted to this model.
     pub profile: Profile,
-    /// Where it is.
     pub base_url: String,
-    /// The size of its window, where it is known.
+    /// Context window, if known.
     pub window: Option<u64>,
-    /// What its tokens cost, where that is known.
+    /// Price of its tokens, if known.
     pub price: Option<Price>,
-    /// Where its key may be; the first that is found counts.
+    /// Possible sources of its key; the first one that has a key is used.
     pub keys: Vec<KeySource>,
 }
 
-/// Why no model is chosen.
+/// Error of resolving a model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnknownModel {
-    /// Nothing says which.
+    /// Nothing names a model.
     #[error("no model is chosen; {advice}")]
-    NotChosen {
-        /// What to do.
-        advice: String,
-    },
-    /// There is none of this name.
+    NotChosen { advice: String },
     #[error("there is no model `{name}`{origin}; {advice}")]
     Unknown {
-        /// The name.
         name: String,
-        /// Where the name was found, if not on the command line.
+        /// Source of the name, unless it is the command line.
         origin: &'static str,
-        /// What to do.
         advice: String,
     },
-    /// It has no address.
     #[error(
         "it is not known where the model `{name}` is: the profile `{profile}` has no address of its own; set one with `crewagent config set models.{name}.base-url URL`"
     )]
-    NoAddress {
-        /// The model.
-        name: String,
-        /// Its profile.
-        profile: String,
-    },
-    /// The address in the environment is none.
+    NoAddress { name: String, profile: String },
+    /// The address in the environment is invalid.
     #[error("the address in `{variable}` cannot be used: {problem}")]
-    BadAddress {
-        /// The variable.
-        variable: &'static str,
-        /// What is wrong with it.
-        problem: String,
-    },
+    BadAddress { variable: &'static str, problem: String },
 }
 
 impl Settings {
-    /// The name of the model that is used, and where it was found: a flag, the environment, the setting `run.model`, or
-    /// the only model that is set up.
+    /// Returns the name of the model to use, and its source: a flag, the environment, the setting `run.model`, or the
+    /// only configured model.
     pub fn model_name(
         &self,
         flag: Option<&str>,
@@ -170,7 +149,7 @@ impl Settings {
         }
     }
 
-    /// The model of this name: one that is set up; else one at the address in the environment; else `PROFILE/MODEL`.
+    /// Resolves a model: a configured one; else one at the address in the environment; else `PROFILE/MODEL`.
     pub fn model(
         &self,
         name: &str,
@@ -220,7 +199,7 @@ impl Settings {
         Ok(chosen)
     }
 
-    /// A model as it is without what was measured of it.
+    /// Returns a model without its measured changes.
     pub fn unmeasured(&self, chosen: &ChosenModel) -> ChosenModel {
         let mut settings = chosen.settings.clone();
         settings.changes.remove(&MEASURED);
@@ -231,7 +210,7 @@ impl Settings {
         unmeasured.unwrap_or_else(|| chosen.clone())
     }
 
-    /// The key of a provider goes to that provider only; another address needs a key of its own.
+    /// Returns the usual sources of a key. A provider's key goes to that provider only; another address needs its own.
     fn usual_keys(&self, name: &str, profile: &Profile, base_url: &str) -> Vec<KeySource> {
         let is_own = profile.base_url.as_deref() == Some(base_url)
             || Profile::recognise(base_url) == name
@@ -240,7 +219,7 @@ impl Settings {
         variable.map(KeySource::Variable).into_iter().chain([KeySource::File]).collect()
     }
 
-    /// A model that is not set up, at the address that a variable holds.
+    /// Resolves an unconfigured model at the address that a variable holds.
     fn at_address(
         &self,
         name: &str,
@@ -254,7 +233,7 @@ impl Settings {
         let found = profile(&self.profiles, profile_name).unwrap_or_default();
         let own = found.key_variable.clone();
         let mut keys = vec![KeySource::Variable(API_KEY.to_owned())];
-        // A key for one provider is not shown to another.
+        // Never send one provider's key to another.
         let is_for_anyone = own.is_none() || variable == OTHER_BASE_URL;
         keys.extend(own.map(KeySource::Variable));
         if is_for_anyone {
@@ -264,7 +243,7 @@ impl Settings {
         Ok(self.chosen(name, settings, profile_name, found, base_url, keys))
     }
 
-    /// A model that is not set up, of a provider that has an address.
+    /// Resolves an unconfigured model of a provider that has an address.
     fn of_profile(&self, name: &str, prefix: &str, model: &str) -> Option<ChosenModel> {
         let found = profile(&self.profiles, prefix)?;
         let base_url = found.base_url.clone()?;
@@ -283,7 +262,7 @@ impl Settings {
         keys: Vec<KeySource>,
     ) -> ChosenModel {
         let mut profile = settings.changes.on(profile.for_model(&settings.model).into_owned());
-        // They are used up, and must not undo what the user has changed.
+        // They are applied already, and must not override the user's changes.
         profile.models.clear();
         profile.fields.extend(settings.fields.clone());
         let price = settings.price.or_else(|| self.price(profile_name, &settings.model));
@@ -301,7 +280,7 @@ impl Settings {
         }
     }
 
-    /// What a model costs: by the user's prices, else by the built-in ones.
+    /// Finds the price of a model: the user's, else the built-in one.
     fn price(&self, profile: &str, model: &str) -> Option<Price> {
         self.prices.find(profile, model).or_else(|| Prices::built_in().find(profile, model))
     }
@@ -321,7 +300,7 @@ impl Settings {
         )
     }
 
-    /// What could be meant by a name that is nothing.
+    /// Suggests what an unknown name could mean.
     fn what_there_is(&self, name: &str, surroundings: &Surroundings<'_>) -> String {
         let near = self.models.keys().find(|known| distance(known, name) <= 2);
         if let Some(near) = near {
@@ -344,7 +323,7 @@ impl Settings {
 const ADD: &str = "set one up with `crewagent models add NAME`, or write `--model PROVIDER/MODEL` (such as `openai/gpt-5` or `ollama/qwen3`)";
 
 impl ModelSettings {
-    /// A model about which only its provider's name for it is known.
+    /// Returns settings with only the provider's id of the model.
     pub fn of(model: &str) -> Self {
         Self {
             model: model.to_owned(),

@@ -1,4 +1,4 @@
-//! Where keys are. A key itself never stands in the settings.
+//! Sources of keys. A key itself is never in the settings.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,21 +6,21 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Where the key of a model is.
+/// Source of a model's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// In this environment variable.
+    /// This environment variable.
     Variable(String),
-    /// In `credentials.toml`, under the name of the model.
+    /// `credentials.toml`, under the name of the model.
     File,
-    /// With the system's keyring, under the name of the model.
+    /// The system's keyring, under the name of the model.
     Keyring,
-    /// It needs none.
+    /// The model needs no key.
     None,
 }
 
 impl KeySource {
-    /// Where it is, for people.
+    /// Describes the source for users.
     pub fn words(&self) -> String {
         match self {
             Self::Variable(name) => name.clone(),
@@ -33,7 +33,7 @@ impl KeySource {
 
 const EXPECTED: &str = "a key never stands in the settings; write where it is: \"env:VARIABLE\", \"file\", \"keyring\" or \"none\" (`crewagent models add` puts a key away safely)";
 
-/// What a value of a header begins with that stands for a variable.
+/// Prefix of a header value that stands for a variable.
 const VARIABLE: &str = "env:";
 
 impl FromStr for KeySource {
@@ -75,19 +75,19 @@ impl<'de> Deserialize<'de> for KeySource {
     }
 }
 
-/// Whether a text can be the name of an environment variable.
+/// Returns true if a text is a valid name of an environment variable.
 fn is_variable(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The variable that the value of a header stands for.
+/// Returns the variable that a header value stands for.
 pub(super) fn variable(value: &str) -> Option<&str> {
     value.strip_prefix(VARIABLE)
 }
 
-/// Reads headers. Those that carry keys must name a variable.
+/// Parses headers. Those that carry keys must name a variable.
 pub(super) fn headers<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {

@@ -1,4 +1,4 @@
-//! Which models can be set up, and which is meant.
+//! Tests of configuring and resolving models.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ fn variables<'e>(set: &'e [(&'e str, &'e str)]) -> Surroundings<'e> {
     })
 }
 
-/// The profile, the address, the model's id and the places of the key.
+/// Compares profile, address, model id and key sources of the resolved model.
 fn check_chosen(
     settings: &str,
     set: &[(&str, &str)],

@@ -1,4 +1,4 @@
-//! Reads the `mcpServers` object that other tools keep their servers in.
+//! Reads the `mcpServers` object in which other tools configure their servers.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,29 +9,29 @@ use serde_json::Value as Json;
 
 use super::{ServerSettings, ServerWay, Template, is_secret};
 
-/// What such a file holds.
+/// Content of such a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServersFile {
-    /// The servers that can be taken over.
+    /// Servers that can be imported.
     pub servers: Vec<ImportedServer>,
-    /// Those that cannot, and why.
+    /// Servers that cannot, and why.
     pub problems: Vec<String>,
 }
 
-/// A server that was read from such a file.
+/// Server from such a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedServer {
-    /// What it is called there.
+    /// Name in the file.
     pub called: String,
-    /// What it is called here.
+    /// Name in the settings.
     pub name: ServerName,
-    /// The server, without secrets.
+    /// Settings without secrets.
     pub settings: ServerSettings,
-    /// Secrets that stood in the file: the variable that stands for each, and its value.
+    /// Secrets from the file: the variable that replaces each, and its value.
     pub secrets: Vec<(String, String)>,
 }
 
-/// One server as other tools write it. What we do not know is theirs.
+/// Server as other tools write it. Unknown fields are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Foreign {
@@ -52,7 +52,7 @@ pub fn import(text: &str) -> Result<ServersFile, String> {
         .map_err(|error| format!("it is not JSON: {error}"))?;
     let named = ["mcpServers", "servers", "context_servers", "mcp"];
     let inner = named.into_iter().find_map(|key| whole.get(key).filter(|it| it.is_object()));
-    // `{"mcp": {"servers": …}}`, as some editors nest it.
+    // Some editors nest it: `{"mcp": {"servers": …}}`.
     let inner = inner.map(|it| it.get("servers").filter(|it| it.is_object()).unwrap_or(it));
     let Some(servers) = inner.unwrap_or(&whole).as_object() else {
         return Err("it has no object `mcpServers`".to_owned());
@@ -107,13 +107,13 @@ fn server(called: &str, value: &Json) -> Result<ImportedServer, String> {
     };
     let settings =
         ServerSettings { enabled: false, way, startup_timeout: None, call_timeout: None };
-    // What the file of the settings would refuse is refused here, with the same words.
+    // Refuse what the settings file would refuse, with the same message.
     let written = super::Written::from(settings);
     let settings = ServerSettings::try_from(written)?;
     Ok(ImportedServer { called: called.to_owned(), name, settings, secrets })
 }
 
-/// Some write the program and its arguments as one list, or as `{path, args}`.
+/// Splits a command: some tools write program and arguments as one list, or as `{path, args}`.
 fn command_of(command: Json) -> Result<(String, Vec<String>), String> {
     let words = |list: &Json| -> Option<Vec<String>> {
         list.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect()
@@ -129,7 +129,7 @@ fn command_of(command: Json) -> Result<(String, Vec<String>), String> {
     Ok((words.next().ok_or_else(wrong)?, words.collect()))
 }
 
-/// A value without its secret: `Bearer abc` becomes `Bearer ${AUTHORIZATION}`, and the secret is put away.
+/// Replaces the secret in a value by a variable: `Bearer abc` becomes `Bearer ${AUTHORIZATION}`.
 pub(super) fn put_away(
     key: &str,
     text: &str,
@@ -153,7 +153,7 @@ pub(super) fn put_away(
 }
 
 impl ImportedServer {
-    /// A server from a command line: its values with the secrets put away.
+    /// Builds a server from a command line, with the secrets taken out of its values.
     pub fn new(name: ServerName, mut settings: ServerSettings) -> Result<Self, String> {
         let mut secrets = Vec::new();
         let values = match &mut settings.way {

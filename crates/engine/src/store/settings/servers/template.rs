@@ -1,4 +1,4 @@
-//! Values with `${NAME}` in them, which stand for what a variable or a stored key holds.
+//! Values with references such as `${NAME}` to a variable or a stored key.
 
 use std::fmt;
 
@@ -6,43 +6,43 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A value that may refer to variables: `Bearer ${TOKEN}`, or `${REGION:-eu}` with what it is when not set.
+/// Value that may refer to variables: `Bearer ${TOKEN}`, or `${REGION:-eu}` with a default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Template(String);
 
-/// A variable that a value needs and that is not set.
+/// Unset variable that a value needs.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{0}` is not set: set this environment variable, or store a value with `crewagent mcp add`"
 )]
 pub struct Missing(pub String);
 
-/// One part of a template.
+/// Part of a template.
 enum Part<'t> {
     Text(&'t str),
     Reference { name: &'t str, default: Option<&'t str> },
 }
 
 impl Template {
-    /// A value that refers to nothing, or a mistake in how it does.
+    /// Parses a value; fails on a malformed reference.
     pub fn new(text: impl Into<String>) -> Result<Self, String> {
         let text = text.into();
         parts(&text)?;
         Ok(Self(text))
     }
 
-    /// The value that one variable holds.
+    /// Returns a reference to one variable.
     pub fn variable(name: &str) -> Self {
         Self(format!("${{{name}}}"))
     }
 
-    /// As it is written.
+    /// Returns the value as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The variables it refers to.
+    /// Lists the variables it refers to.
     pub fn references(&self) -> Vec<&str> {
         let name = |part| match part {
             Part::Reference { name, .. } => Some(name),
@@ -51,7 +51,7 @@ impl Template {
         parts(&self.0).unwrap_or_default().into_iter().filter_map(name).collect()
     }
 
-    /// The variables that must be set, because they have no default.
+    /// Lists the variables that must be set, because they have no default.
     pub(in crate::store) fn needs(&self) -> Vec<&str> {
         let name = |part| match part {
             Part::Reference { name, default: None } => Some(name),
@@ -60,7 +60,7 @@ impl Template {
         parts(&self.0).unwrap_or_default().into_iter().filter_map(name).collect()
     }
 
-    /// Whether an address with a password stands in it: `https://me:secret@host`. A reference is none.
+    /// Returns true if it contains an address with a password: `https://me:secret@host`. A reference does not count.
     pub fn has_password(&self) -> bool {
         let has_password = |rest: &str| {
             let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -70,12 +70,12 @@ impl Template {
         self.0.split("://").skip(1).any(has_password)
     }
 
-    /// Whether it refers to anything.
+    /// Returns true if it refers to a variable.
     pub fn has_references(&self) -> bool {
         !self.references().is_empty()
     }
 
-    /// The value, with what the variables hold. What they hold is also given to `keep`, because it may be secret.
+    /// Resolves the references. Passes each resolved value to `keep`, because it may be secret.
     pub fn filled(
         &self,
         get: &dyn Fn(&str) -> Option<SecretString>,
@@ -99,7 +99,7 @@ impl Template {
     }
 }
 
-/// The parts of a text. Both `${NAME}` and `${env:NAME}`, as other tools write it, are references.
+/// Splits a text into parts. Both `${NAME}` and `${env:NAME}`, as other tools write it, are references.
 fn parts(text: &str) -> Result<Vec<Part<'_>>, String> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -125,7 +125,7 @@ fn parts(text: &str) -> Result<Vec<Part<'_>>, String> {
     Ok(parts)
 }
 
-/// Whether a text can be the name of an environment variable.
+/// Returns true if a text is a valid name of an environment variable.
 pub(super) fn is_variable(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! The table of servers, values with references, and files of other tools.
+//! Tests of the server table, of references, and of files of other tools.
 
 use std::path::Path;
 
