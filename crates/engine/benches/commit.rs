@@ -1,8 +1,8 @@
-//! The guard and the commit of a state change, and the whole call around them, against the bare durable write of the
-//! same bytes.
+//! Measures the guard and the commit of a state change, and the whole call around them, against a bare durable write of
+//! the same bytes.
 //!
-//! `cargo bench -p crewagent-engine --bench commit` prints the table and fails when the goal is missed;
-//! `cargo xtask accept docs` also writes the table into `docs/performance.md`.
+//! `cargo bench -p crewagent-engine --bench commit` prints the table and fails if the goal is missed; `cargo xtask
+//! accept docs` also writes the table into `docs/performance.md`.
 #![allow(
     clippy::print_stderr,
     clippy::unwrap_used,
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         commits.push(commit(&tools, &before, &proposed));
         after = fs::read(&file).unwrap();
         fs::write(&file, before.text().as_bytes()).unwrap();
-        // As in a run, which wrote or read the document before.
+        // In a run the document was written or read before, so it is cached.
         recent.keep(before.clone());
         calls.push(whole_call(&tools, &call));
         assert_eq!(fs::read(&file).unwrap(), after);
@@ -113,7 +113,7 @@ fn package() -> Package {
     check(&files, &semver::Version::new(0, 1, 0)).package.unwrap()
 }
 
-/// The document that the call asks for.
+/// Returns the document that the call proposes.
 fn proposed(call: &Call, before: &StateDocument) -> Proposed {
     let Call::Patch(call) = call else { panic!("not a patch") };
     let Operation::UpdateFrontmatter(update) = &call.patches[0].operation else {
@@ -164,7 +164,7 @@ fn whole_call(tools: &Tools<'_>, call: &Call) -> Duration {
     took
 }
 
-/// Temp file, flush, rename, flush of the folder.
+/// Writes durably: temp file, flush, rename, flush of the folder.
 fn bare(folder: &Path, bytes: &[u8]) -> Duration {
     let start = Instant::now();
     let temp = folder.join("workflow.md.tmp");

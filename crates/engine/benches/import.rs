@@ -1,6 +1,6 @@
-//! Importing a package of 5,000 files, against the system's `unzip` on the same file in the same run.
+//! Measures the import of a package of 5,000 files against the system's `unzip` on the same file in the same run.
 //!
-//! `cargo bench -p crewagent-engine --bench import`. Fails when import takes more than 1.5 times as long.
+//! `cargo bench -p crewagent-engine --bench import`. Fails if the import takes more than 1.5 times as long.
 #![allow(clippy::disallowed_methods, reason = "it is compared with another program")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
@@ -23,7 +23,7 @@ const ROUNDS: usize = 9;
 const GOAL: f64 = 1.5;
 
 fn main() -> ExitCode {
-    // `cargo test --all-targets` runs this too, without the flag; there is nothing to test.
+    // `cargo test --all-targets` runs this too, but without the flag, and there is nothing to test.
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
@@ -53,7 +53,7 @@ fn run() -> Result<bool, Box<dyn Error>> {
         .map_err(|error| format!("{error}"))?;
     assert_eq!(packed.files, FILES);
 
-    // Nothing is removed between the rounds: some file systems create files slowly after many were removed.
+    // Nothing is removed between the rounds, because some file systems create files slowly after many removals.
     let (mut unzips, mut imports) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let unzip = || unzip(&archive, &scratch.path().join(format!("unzip-{round}")));
@@ -103,7 +103,7 @@ fn import(archive: &Path, home: &Path) -> Result<Duration, Box<dyn Error>> {
     Ok(time)
 }
 
-/// Lets the disk finish what was written before, so that nobody pays for another's writes.
+/// Flushes the disk, so that neither side pays for the writes of the other.
 fn settle(archive: &Path) -> Result<(), Box<dyn Error>> {
     #[cfg(target_os = "linux")]
     rustix::fs::syncfs(fs::File::open(archive)?)?;
@@ -111,12 +111,12 @@ fn settle(archive: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A valid package, filled up with assets of 0.5 to 20 KB.
+/// Writes a valid package, filled up with assets of 0.5 to 20 KB.
 fn write_package(folder: &Path) -> Result<u64, Box<dyn Error>> {
     let mut files = generated(NODES, EDGES);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for number in files.len()..FILES {
-        // More small files than large ones, as in real packages.
+        // Small files are more frequent than large ones, as in real packages.
         let size = (512.0 * 40_f64.powf(random.below(1_000) as f64 / 1_000.0)) as usize;
         files.push((
             format!("assets/{:02}/asset-{number:04}.md", number % 40),
@@ -151,7 +151,7 @@ fn text(random: &mut Random, size: usize) -> String {
     let mut text = String::new();
     while text.len() < size {
         text.push_str(WORDS[random.below(WORDS.len())]);
-        // Some of it is hard to compress, as names and numbers are.
+        // Some of the text is hard to compress, as names and numbers are.
         text.push_str(&format!("-{:x}", random.below(4_096)));
         text.push(if random.below(12) == 0 { '\n' } else { ' ' });
     }
@@ -159,7 +159,7 @@ fn text(random: &mut Random, size: usize) -> String {
     text
 }
 
-/// A small generator, so that every run packs the same files.
+/// A small random generator, so that every run packs the same files.
 struct Random(u64);
 
 impl Random {

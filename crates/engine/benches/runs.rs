@@ -1,6 +1,6 @@
-//! Taking over a run with 10,000 journal records, and listing 1,000 runs.
+//! Measures resuming a run with 10,000 journal records, and listing 1,000 runs.
 //!
-//! `cargo bench -p crewagent-engine --bench runs`. Fails when it takes longer than 100 ms, or 300 ms.
+//! `cargo bench -p crewagent-engine --bench runs`. Fails if they take longer than 100 ms and 300 ms.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
 use std::error::Error;
@@ -33,7 +33,7 @@ const CALLS: u64 = 4;
 type Failure = Box<dyn Error>;
 
 fn main() -> ExitCode {
-    // `cargo test --all-targets` runs this too, without the flag; there is nothing to test.
+    // `cargo test --all-targets` runs this too, but without the flag, and there is nothing to test.
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
@@ -93,7 +93,7 @@ fn run() -> Result<bool, Failure> {
     Ok(resume <= RESUME && list <= LIST)
 }
 
-/// A model that reads on and on, until the journal is long enough.
+/// A model that reads files until the journal is long enough.
 struct Reader {
     turns: u64,
 }
@@ -130,7 +130,7 @@ impl Model for Reader {
     }
 }
 
-/// A run whose model failed after so many records.
+/// Creates a run whose model failed after this many records.
 fn long_run(store: &Store, scratch: &Path) -> Result<RunId, Failure> {
     let (package, project) = (scratch.join("package"), scratch.join("project"));
     for (name, content) in generated(12, 11) {
@@ -156,14 +156,14 @@ fn long_run(store: &Store, scratch: &Path) -> Result<RunId, Failure> {
         conversation: None,
         data: None,
     })?;
-    // A request, a reply, and two records for each call.
+    // Each turn has a request, a reply, and two records for each call.
     let model = Reader { turns: RECORDS / (2 + 2 * CALLS) };
     let driven = run.drive(&model, &Control::default(), &mut |_| ());
     assert!(driven.is_err(), "the model fails at the end");
     Ok(RunId::parse(run.id())?)
 }
 
-/// So many runs like this one, each under its own name. Lists read the end of a journal, so that is all they get.
+/// Copies the run under other ids. Lists read only the end of a journal, so the copies have nothing else.
 fn copies(journal: &Path, id: &RunId) -> Result<(), Failure> {
     let run = journal.ancestors().nth(3).ok_or("no run")?;
     let runs = run.parent().ok_or("no runs")?;

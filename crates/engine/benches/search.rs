@@ -1,7 +1,7 @@
-//! `fs.search` over a generated tree, against `rg` on the same tree in the same run.
+//! Measures `fs.search` over a generated tree against `rg` on the same tree in the same run.
 //!
-//! `cargo bench -p crewagent-engine --bench search`. Fails when a search takes more than 1.15 times as long.
-//! The tree has 200 MB; with `SEARCH_GB=1` it has 1 GB in 50,000 files.
+//! `cargo bench -p crewagent-engine --bench search`. Fails if a search takes more than 1.15 times as long. The tree has
+//! 200 MB; with `SEARCH_GB=1` it has 1 GB in 50,000 files.
 #![allow(clippy::disallowed_methods, reason = "it is compared with another program")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
@@ -24,11 +24,11 @@ const ROUNDS: usize = 15;
 const FILE: usize = 20_000;
 /// Files in a folder.
 const FOLDER: usize = 50;
-/// One file in so many has the needle.
+/// One file in this many has the needle.
 const NEEDLE_EVERY: usize = 1_500;
 
 fn main() -> ExitCode {
-    // `cargo test --all-targets` runs this too, without the flag; there is nothing to test.
+    // `cargo test --all-targets` runs this too, but without the flag, and there is nothing to test.
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
@@ -49,7 +49,7 @@ struct Case {
     name: &'static str,
     query: &'static str,
     syntax: Syntax,
-    /// What makes `rg` do the same.
+    /// Flags that make `rg` do the same.
     flags: &'static [&'static str],
 }
 
@@ -108,7 +108,7 @@ fn run() -> Result<bool, Box<dyn Error>> {
     Ok(passed)
 }
 
-/// The medians of both, each going first in half of the rounds.
+/// Returns the medians of both; each goes first in half of the rounds.
 fn compare(
     case: &Case,
     project: &Path,
@@ -146,7 +146,7 @@ fn compare(
         assert!(!found.truncated);
         Ok(time)
     };
-    // The first of each only warms up.
+    // The first round of each only warms up.
     theirs()?;
     ours()?;
     let (mut their_times, mut our_times) = (Vec::new(), Vec::new());
@@ -162,7 +162,8 @@ fn compare(
     Ok((report::median(&mut their_times), report::median(&mut our_times)))
 }
 
-/// Text files in folders of folders, with some that are ignored, hidden or binary. How many lines have the needle.
+/// Writes text files in nested folders, some of them ignored, hidden or binary. Returns the number of lines with the
+/// needle.
 fn write_tree(root: &Path, files: usize) -> Result<usize, Box<dyn Error>> {
     let mut random = Random(42);
     let mut needles = 0;
@@ -181,7 +182,7 @@ fn write_tree(root: &Path, files: usize) -> Result<usize, Box<dyn Error>> {
         }
         fs::write(folder.join(format!("file-{index}.txt")), text)?;
     }
-    // Without it, rg does not read `.gitignore`.
+    // Without this folder, rg does not read `.gitignore`.
     fs::create_dir(root.join(".git"))?;
     fs::write(root.join(".gitignore"), "target/\n*.log\n/part-00/module-000/\n!*.txt\n")?;
     for (name, content) in [
@@ -194,12 +195,12 @@ fn write_tree(root: &Path, files: usize) -> Result<usize, Box<dyn Error>> {
         fs::create_dir_all(path.parent().ok_or("no parent")?)?;
         fs::write(path, content)?;
     }
-    // `target/` is ignored as a folder, `module-000` too; its needle, if any, is not found.
+    // `target/` and `module-000` are ignored as folders, so a needle in them is not found.
     let ignored = (0..FOLDER).filter(|index| index % 17 == 0 && index % NEEDLE_EVERY == 7).count();
     Ok(needles - ignored)
 }
 
-/// Words that look like code, always the same.
+/// A generator of words that look like code, always the same ones.
 struct Random(u64);
 
 impl Random {
