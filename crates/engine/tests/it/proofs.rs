@@ -19,8 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use self::scene::Scene;
 use self::twelve::Piece;
 
-/// Works on many cases with all cores, each core with a scene of its own. All failures are counted, not only the
-/// first one.
+/// Works on many cases with all cores, each with a fixture of its own. Counts all failures, not only the first.
 fn spread<C: Sync>(piece: fn() -> Piece, cases: &[C], work: impl Fn(&Scene, &C) + Sync) {
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
@@ -41,7 +40,7 @@ fn spread<C: Sync>(piece: fn() -> Piece, cases: &[C], work: impl Fn(&Scene, &C) 
     assert!(failures.is_empty(), "{} of {} cases failed:\n{first}", failures.len(), cases.len());
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn words(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(words) => *words,

@@ -1,5 +1,5 @@
-//! D5: the journal or the state document of a run is spoiled while nobody has it. The run comes to its end all the
-//! same, at most the torn record is lost, and what was wrong is said.
+//! D5: the journal or the state document of a run is damaged while no process owns it. The run still completes, loses
+//! at most the torn record, and reports the damage.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn die(scene: &Scene, operation: usize) {
     assert!(recorder.fired() > 0 && process.end.is_err());
 }
 
-/// What the second process said about what it found.
+/// Returns the notes of the second process about what it found.
 fn notes(process: &Process) -> String {
     let notes = process.told.iter().find_map(|event: &Event| match &event.kind {
         EventKind::Run(RunEvent::Resumed(RunResumed { notes, .. })) => Some(notes.join("; ")),
@@ -33,15 +33,15 @@ fn notes(process: &Process) -> String {
     notes.expect("the run was resumed")
 }
 
-/// Operations right after a move, where the next node is still untouched.
+/// Returns the operations right after a move, before the next node has written anything.
 fn after_moves(calm: &Calm) -> Vec<usize> {
     let moves =
         calm.log.iter().enumerate().filter(|(_, line)| {
             line.starts_with("rename ") && line.ends_with("-> @state/workflow.md")
         });
-    // The sixth and the twelfth change variables only.
+    // The sixth and the twelfth change only variables.
     let moves = moves.enumerate().filter(|(n, _)| !matches!(n + 1, 6 | 12)).map(|(_, (at, _))| at);
-    // Far enough that the result of the move is in the journal, and before the next node has written anything.
+    // Late enough that the journal has the result of the move, and before the next node has written anything.
     let written = |at: usize| {
         (at + 1..calm.log.len())
             .filter(|n| calm.log[*n].starts_with("write ") && calm.log[*n].ends_with(".jsonl"))
@@ -64,9 +64,9 @@ fn go_on(scene: &Scene, calm: &Calm, case: &str) -> String {
 struct Tail {
     name: &'static str,
     spoil: fn(&[u8]) -> Vec<u8>,
-    /// What the notes must say, if anything.
+    /// Text that the notes must have, if any.
     said: &'static str,
-    /// Records that may be lost.
+    /// Number of records that may be lost.
     lost: usize,
 }
 
@@ -213,7 +213,7 @@ fn a_journal_that_is_damaged_in_the_middle_is_set_aside_and_the_document_counts(
 fn a_document_that_was_edited_by_hand_counts() {
     let scene = Scene::new(twelve());
     let calm = Calm::of(&scene);
-    // At the third node, which overwrites a file: sent back to it, the run does it again.
+    // At the third node, which overwrites a file: sent back to it, the run repeats it.
     let operation = after_moves(&calm)[3];
     for (from, to) in
         [("kind: short", "kind: long"), ("currentNodeId: node-00005", "currentNodeId: node-00003")]

@@ -1,5 +1,5 @@
-//! D3: the disk fails at every operation of a run, once and for ever, in every way it has. The process says so or goes
-//! on; afterwards everything can be read, and when the fault is gone the run comes to its end.
+//! D3: the disk fails at every operation of a run, once and permanently, with every error it has. The process reports
+//! it or continues; afterwards everything can be read, and without the fault the run completes.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ fn a_disk_that_fails_anywhere_is_said_and_survived() {
 fn words_that_cannot_be_recorded_are_not_said() {
     let stage = Stage::set("002-branch-greenfield");
     let words = &stage.script.inputs[0];
-    // As far as the first question, and how many operations that takes.
+    // Up to the first question, with the number of operations that it takes.
     let begin = |recorder: &Arc<Recorder>| {
         stage.reset_project();
         let store = stage.store(recorder.disk());
@@ -100,7 +100,7 @@ fn words_that_cannot_be_recorded_are_not_said() {
     let said = run.say(words, &mut |event| panic!("{event:?} was told"));
     assert!(matches!(said, Err(Halt::Log(_))), "{said:?}");
     assert!(run.is_broken());
-    // Neither does whoever leaves the run write them down.
+    // Leaving the run does not record the input either.
     run.finish(&run.rest().unwrap(), &mut |_| {}).unwrap();
     drop(run);
     let store = stage.store(Disk::real());

@@ -1,5 +1,5 @@
 //! D7: the run folders of released versions. Each folder of `tests/kept` was left by a process that died in the middle
-//! of a run; this version brings it to its end. `KEEP_RUN=0.2.0` makes one of this version; do that with each release.
+//! of a run; this version completes it. `KEEP_RUN=0.2.0` creates one with this version; do that with each release.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept")
 }
 
-/// Dies in the middle of a patch of two files: one is changed, the other is not, and nothing says so but the intent.
+/// Creates a folder by dying in the middle of a patch of two files: one is changed, the other is not, and only the
+/// intent says so.
 fn keep(version: &str) {
     let scene = Scene::new(three());
     let calm = Calm::of(&scene);
@@ -34,7 +35,7 @@ fn keep(version: &str) {
     copy(&scene.run_folder().unwrap(), &folder.join("run"));
 }
 
-/// Puts a kept run into the store of a scene, as if it had been made there.
+/// Copies a kept run into the store of a fixture.
 fn take_up(scene: &Scene, folder: &Path) {
     scene.clear();
     copy(&folder.join("project"), &scene.project());

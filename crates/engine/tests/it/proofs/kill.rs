@@ -1,5 +1,5 @@
-//! D1: the process dies before, after, or in the middle of every operation of a run of twelve nodes; another one
-//! takes over, and nothing is missing and nothing happened twice.
+//! D1: the process dies before, after or in the middle of every operation of a run of twelve nodes; another one resumes
+//! it, and nothing is missing and nothing happened twice.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use super::twelve::{Piece, three_asking, twelve};
 use super::{record, spread};
 use crate::probe::{Fault, Recorder};
 
-/// The run without a disturbance.
+/// The run without a fault.
 pub(crate) struct Calm {
     pub(crate) picture: Picture,
     pub(crate) operations: usize,
-    /// How often each file got its name, by mount path.
+    /// Number of times that each file was renamed into place, by mount path.
     pub(crate) writes: BTreeMap<String, usize>,
     pub(crate) log: Vec<String>,
     told: BTreeMap<&'static str, usize>,
@@ -43,7 +43,7 @@ impl Calm {
     }
 }
 
-/// How often each file below a mount got its name.
+/// Counts how often each file below a mount was renamed into place.
 fn writes(recorders: &[&Recorder]) -> BTreeMap<String, usize> {
     let mut writes = BTreeMap::new();
     let all = recorders.iter().flat_map(|recorder| recorder.renamed());
@@ -53,7 +53,7 @@ fn writes(recorders: &[&Recorder]) -> BTreeMap<String, usize> {
     writes
 }
 
-/// How often the journal tells what may be told only once, whoever tells it.
+/// Counts the events in the journal that may occur only once, over all processes.
 pub(crate) fn told_once(events: &[Event]) -> BTreeMap<&'static str, usize> {
     let mut told = BTreeMap::new();
     for event in events {
@@ -73,7 +73,7 @@ pub(crate) fn told_once(events: &[Event]) -> BTreeMap<&'static str, usize> {
     told
 }
 
-/// The turns whose replies are recorded.
+/// Returns the turns whose replies are recorded.
 pub(crate) fn replies(events: &[Event]) -> Vec<u64> {
     let turn = |event: &Event| match event.kind {
         EventKind::Model(ModelEvent::Replied(AssistantMessage { turn, .. })) => Some(turn),
@@ -82,7 +82,7 @@ pub(crate) fn replies(events: &[Event]) -> Vec<u64> {
     events.iter().filter_map(turn).collect()
 }
 
-/// What must hold whenever a process has died: the journal and the document can be read.
+/// Checks that journal and document can be read after a process has died.
 pub(crate) fn check_readable(scene: &Scene, case: &dyn std::fmt::Debug) {
     if let Some(run) = scene.run_folder() {
         let document = std::fs::read_to_string(run.join("state/workflow.md")).unwrap();
@@ -129,14 +129,14 @@ fn at(fault: Fault) -> usize {
     }
 }
 
-/// Kills a run at every operation, and gives the number of deaths and of operations.
+/// Kills a run at every operation. Returns the numbers of deaths and of operations.
 pub(crate) fn check_every_death(piece: fn() -> Piece) -> (usize, usize) {
     let scene = Scene::new(piece());
     let calm = Calm::of(&scene);
     let mut cases: Vec<Fault> = Vec::new();
     for n in 0..calm.operations {
         cases.push(Fault::Crash(n));
-        // What these leave is much like what a death at the next operation leaves.
+        // These leave much the same as a death at the next operation.
         if scale() == Scale::Full || n % 16 == 0 {
             cases.push(Fault::CrashAfter(n));
         }

@@ -1,5 +1,5 @@
 //! The same proofs over a run whose workflow calls another one twice: nested-review, with a question and a stop point
-//! inside of the calls.
+//! inside of the frames.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ fn file(name: &str, content: &str) -> (String, String) {
     (name.to_owned(), content.to_owned())
 }
 
-/// Sets variables and moves on.
+/// Returns a reply that sets variables and moves on.
 fn moves(variables: &Json, to: &str) -> Reaction {
     calls([update(json!({
         "variables": { "set": variables },
@@ -138,7 +138,7 @@ fn a_power_cut_in_any_call_loses_nothing_that_was_flushed() {
     );
 }
 
-/// What is left of a journal may end anywhere, also in the middle of a call; the documents count.
+/// The rest of a journal may end anywhere, even inside a frame; the documents count.
 #[test]
 fn whatever_is_left_of_the_journal_the_documents_say_that_the_run_is_complete() {
     let scene = Scene::new(nested());
@@ -173,7 +173,7 @@ fn without_a_journal_the_documents_say_in_which_call_a_run_stands() {
         let second = scene.process(Disk::real(), &clock(1));
         second.end.unwrap_or_else(|stopped| panic!("{point} {}: {stopped:?}", calm.log[point]));
         assert!(scene.is_complete());
-        // A number that was taken for a call which was never made is not used again.
+        // A number reserved for a frame that was never entered is not used again.
         let picture = scene.picture();
         assert_eq!(picture.project, calm.picture.project, "{}", calm.log[point]);
         assert_eq!(picture.artifacts, calm.picture.artifacts, "{}", calm.log[point]);

@@ -1,5 +1,5 @@
-//! D2: the power fails after every operation. Every state that the disk may then be in is looked at, and of some the
-//! run is really taken over.
+//! D2: the power fails after every operation. Every possible state of the disk is checked, and in some of them the run
+//! is actually resumed.
 
 mod judge;
 mod platter;
@@ -21,24 +21,23 @@ use super::record::{Scale, proven, scale};
 use super::scene::{Scene, clock};
 use super::twelve::{Piece, twelve};
 
-/// One state of the disk.
 #[derive(Default)]
 struct State {
     files: Files,
     folders: Vec<String>,
 }
 
-/// How much is looked at.
+/// Limits of the check.
 struct Effort {
     /// Contents of one file.
     contents: usize,
     /// States after one operation.
     states: usize,
-    /// A run is taken over after every so many operations; never, when 0.
+    /// Number of operations between two resumed runs; 0 means that none is resumed.
     every: usize,
 }
 
-/// A small generator, so that every build looks at the same states.
+/// A small random generator, so that every build checks the same states.
 struct Random(u64);
 
 impl Random {
@@ -50,13 +49,13 @@ impl Random {
     }
 }
 
-/// Which of its possible contents or listings each unsure file or folder has.
+/// The chosen content or listing of each unsure file or folder.
 type Choice = HashMap<Id, usize>;
 
 struct Options {
     contents: HashMap<Id, Rc<Contents>>,
     listings: HashMap<Id, Vec<Names>>,
-    /// The unsure ones, with the number of their possibilities.
+    /// Unsure files and folders, with the number of their possibilities.
     counts: Vec<(Id, usize)>,
 }
 
@@ -84,7 +83,7 @@ impl Options {
         Self { contents, listings, counts }
     }
 
-    /// All combinations, or as many as wanted: none, all, each one by itself, and a draw.
+    /// Returns all combinations, or `most` of them: none, all, each one by itself, and random ones.
     fn choices(&self, most: usize, random: &mut Random) -> Vec<Choice> {
         let product = self.counts.iter().try_fold(1_usize, |all, (_, count)| {
             all.checked_mul(*count).filter(|all| *all <= most)
@@ -137,7 +136,7 @@ impl Options {
     }
 }
 
-/// The run on tape, and the disk before it.
+/// The recorded operations of a run, and the disk before it.
 struct Taped {
     entries: Vec<Entry>,
     platter: Platter,
@@ -161,7 +160,7 @@ fn taped(scene: &Scene) -> Taped {
     Taped { entries: tape.entries(), platter, places }
 }
 
-/// The path of a file from the root of the scene.
+/// Returns the path of a file from the root of the fixture.
 fn path_of(label: &str, run: &str) -> String {
     let path = match label.split_once('/') {
         _ if label.is_empty() => "home".to_owned(),
@@ -174,7 +173,7 @@ fn path_of(label: &str, run: &str) -> String {
     path.trim_end_matches('/').to_owned()
 }
 
-/// Puts a state on the real disk.
+/// Writes a state to the real disk.
 fn materialise(scene: &Scene, state: &State) {
     scene.clear();
     for folder in &state.folders {
@@ -197,7 +196,7 @@ fn check_resume(scene: &Scene, calm: &Calm, state: &State, known: &[u64], case: 
     assert_eq!(again, None, "{case}: a reply that was flushed was asked for again");
 }
 
-/// What was found.
+/// Results of the check.
 #[derive(Default)]
 struct Findings {
     states: usize,
@@ -205,7 +204,7 @@ struct Findings {
     failures: Vec<String>,
 }
 
-/// The power cut after each operation of a tape, in every state of the disk.
+/// Cuts the power after each operation of a tape, in every state of the disk.
 fn examine(scene: &Scene, calm: &Calm, taped: Taped, effort: &Effort) -> Findings {
     let Taped { entries, mut platter, places } = taped;
     let journal = format!("{}/state/logs/execution.jsonl", places.run);
@@ -244,7 +243,7 @@ fn examine(scene: &Scene, calm: &Calm, taped: Taped, effort: &Effort) -> Finding
     found
 }
 
-/// Cuts the power after every operation of a run, and gives how many states were looked at and taken over.
+/// Cuts the power after every operation of a run. Returns the numbers of checked states and of resumed runs.
 pub(crate) fn check_every_power_cut(piece: fn() -> Piece) -> (usize, usize) {
     let effort = match scale() {
         Scale::Sample => Effort { contents: 24, states: 700, every: 6 },
@@ -267,7 +266,7 @@ fn a_power_cut_after_any_operation_loses_nothing_that_was_flushed() {
     );
 }
 
-/// The other half of the proof: a run that does not flush is found out.
+/// Proves the other half: the check detects a run that does not flush.
 #[test]
 fn a_flush_that_is_left_out_is_seen() {
     let scene = Scene::new(twelve());

@@ -4,12 +4,12 @@ use std::env;
 
 pub(crate) use crewagent_testkit::report::proven;
 
-/// How much of a proof is done.
+/// Extent of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// So much that it fits into every build.
+    /// Fits into every build.
     Sample,
-    /// All of it: `PROOF_SCALE=full`.
+    /// Everything, with `PROOF_SCALE=full`.
     Full,
 }
 

@@ -1,4 +1,4 @@
-//! D4: the process dies, the one that takes over dies as well, and the third brings the run home.
+//! D4: the process dies, the one that resumes dies as well, and the third completes the run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use super::{record, spread};
 use crate::probe::{Fault, Recorder};
 use crate::stage::tree;
 
-/// Operations of the first process, and of the second one.
+/// Operations of the first process and of the second one.
 const FIRST: usize = 200;
 const SECOND: usize = 50;
 
@@ -39,7 +39,7 @@ impl Remains {
     }
 }
 
-/// All deaths of the second process, after one death of the first.
+/// Checks all deaths of the second process after one death of the first.
 fn check_pairs(scene: &Scene, calm: &Calm, first: usize, seconds: &[usize]) {
     scene.reset();
     let recorder = Recorder::new(Fault::Crash(first));
@@ -76,7 +76,7 @@ fn a_process_that_dies_while_it_takes_over_leaves_nothing_worse_than_it_was() {
         Scale::Full => (1, 1),
     };
     let firsts: Vec<usize> = (0..FIRST).step_by(first).collect();
-    // Another remainder each time, so that all operations have their turn.
+    // The offset differs each time, so that all operations are covered.
     let seconds = |n: usize| (n % second..SECOND).step_by(second).collect::<Vec<usize>>();
     let pairs: usize = firsts.iter().map(|n| seconds(*n).len()).sum();
     spread(three, &firsts, |scene, n| check_pairs(scene, &calm, *n, &seconds(*n)));

@@ -1,4 +1,4 @@
-//! A place where a piece is played again and again: a store, a project, processes that come and go.
+//! The fixture of the proofs, which plays a piece again and again: a store, a project, and several processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,28 +23,28 @@ use super::twelve::{AGAIN, COLOUR, GO_ON, ONCE, Piece, Player};
 use crate::stage::tree;
 use crate::support::write_all;
 
-/// A piece with a place to play it.
+/// A piece, and a place to play it.
 pub(crate) struct Scene {
     pub(crate) piece: Arc<Piece>,
     scratch: TempDir,
     installed: Installed,
 }
 
-/// Why a process ended early. Every way is a typed one.
+/// Reasons why a process ended early, all of them typed.
 #[derive(Debug)]
 #[allow(dead_code, reason = "they are read by who reads a failure")]
 pub(crate) enum Stopped {
     List(RunError),
-    /// A run is in the store that cannot be read.
+    /// The store has a run that cannot be read.
     Damaged(String),
     Start(StartError),
     Resume(ResumeError),
     Halt(Halt),
-    /// The run rests, and no word of the user would help.
+    /// The run waits, and no input would help.
     Rests(Box<Rest>),
 }
 
-/// What a piece leaves behind.
+/// The result of a piece.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Picture {
     pub(crate) project: BTreeMap<String, Vec<u8>>,
@@ -69,10 +69,10 @@ impl Picture {
     }
 }
 
-/// What one process did.
+/// The work of one process.
 pub(crate) struct Process {
     pub(crate) model: Player,
-    /// Everything that it told, whispers left out.
+    /// Emitted events, without deltas.
     pub(crate) told: Vec<Event>,
     pub(crate) end: Result<(), Stopped>,
 }
@@ -89,7 +89,7 @@ impl Scene {
         scene
     }
 
-    /// The project as it is before, and no runs.
+    /// Restores the initial project, and removes all runs.
     pub(crate) fn reset(&self) {
         self.clear();
         write_all(&self.project(), self.piece.project.clone());
@@ -130,7 +130,7 @@ impl Scene {
         }
     }
 
-    /// The folder of the run, if there is one.
+    /// Returns the folder of the run, if there is one.
     pub(crate) fn run_folder(&self) -> Option<PathBuf> {
         let projects = fs::read_dir(self.scratch.path().join("home/projects")).ok()?;
         let runs = projects.map(|entry| entry.unwrap().path().join("runs"));
@@ -147,18 +147,18 @@ impl Scene {
         Some(self.run_folder()?.join("state/logs/execution.jsonl"))
     }
 
-    /// What the journal holds at this moment. No journal holds nothing.
+    /// Reads the current journal; a missing one is empty.
     pub(crate) fn judged(&self) -> Judged {
         let bytes = self.journal_path().and_then(|path| fs::read(path).ok());
         journal::recover(&bytes.unwrap_or_default())
     }
 
-    /// A process that begins the run, or takes it over, and goes on until the workflow is complete.
+    /// Starts or resumes the run in a process that drives it until the workflow is complete.
     pub(crate) fn process(&self, disk: Disk, clock: &Clock) -> Process {
         self.heard(disk, clock, &mut |_| ())
     }
 
-    /// The same, with somebody who hears the number of the last event whenever the user may rely on it.
+    /// Does the same, and passes `hear` the number of the last event whenever the user may rely on it.
     pub(crate) fn heard(&self, disk: Disk, clock: &Clock, hear: &mut dyn FnMut(u64)) -> Process {
         let model = Player::new(self.piece.clone());
         let mut told = Vec::new();
@@ -191,7 +191,7 @@ impl Scene {
         conduct(&mut run, model, told, hear)
     }
 
-    /// What is there now.
+    /// Returns the current result.
     pub(crate) fn picture(&self) -> Picture {
         let run = self.run_folder().expect("there is a run");
         let id = run.file_name().unwrap().to_string_lossy().into_owned();
@@ -209,7 +209,7 @@ impl Scene {
         }
     }
 
-    /// The phase that a list shows.
+    /// Returns true if a list shows the run as completed.
     pub(crate) fn is_complete(&self) -> bool {
         let store = self.store(Disk::real());
         let listing = store.runs().list(Of::All).unwrap();
@@ -217,7 +217,7 @@ impl Scene {
     }
 }
 
-/// Drives a run until the workflow is complete; the user answers whatever is asked.
+/// Drives a run until the workflow is complete, and answers every question as the user would.
 pub(crate) fn conduct(
     run: &mut Run,
     model: &Player,
@@ -255,7 +255,7 @@ pub(crate) fn conduct(
     }
 }
 
-/// A scratch folder in memory where there is one, because flushes cost nothing there.
+/// Returns a scratch folder in memory if there is one, because flushes cost nothing there.
 fn scratch() -> TempDir {
     let memory = Path::new("/dev/shm");
     match tempfile::tempdir_in(memory) {
@@ -264,13 +264,13 @@ fn scratch() -> TempDir {
     }
 }
 
-/// A clock for the process of this number; each begins a day later.
+/// Returns a clock for the process with this number; each starts a day later.
 pub(crate) fn clock(process: usize) -> Clock {
     let start = format!("2026-11-{:02}T09:00:00Z", 15 + process);
     Clock::stepping(start.parse().unwrap(), 250)
 }
 
-/// Every time in a text becomes the same word.
+/// Replaces every time in a text by the same word.
 fn without_times(text: &str) -> String {
     let mut masked = String::new();
     let mut rest = text;
@@ -284,8 +284,8 @@ fn without_times(text: &str) -> String {
     masked + rest
 }
 
-/// Events that must survive the end of a process: everything up to the last one that is a result or a signal.
-/// What only follows from them is told before it is written.
+/// Returns the events that must survive the end of a process: everything up to the last result or signal. Derived
+/// events are emitted before they are written.
 pub(crate) fn kept(told: &[Event]) -> &[Event] {
     let is_kept = |event: &Event| {
         event.key.is_some()
@@ -299,7 +299,7 @@ pub(crate) fn kept(told: &[Event]) -> &[Event] {
     &told[..last.map_or(0, |at| at + 1)]
 }
 
-/// Panics unless the journal holds everything that was told and must survive.
+/// Panics unless the journal has every emitted event that must survive.
 pub(crate) fn check_kept(told: &[Event], judged: &Judged, case: &dyn std::fmt::Debug) {
     for event in kept(told) {
         let at = usize::try_from(event.seq).unwrap() - 1;

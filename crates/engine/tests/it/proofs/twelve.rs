@@ -1,5 +1,5 @@
 //! The run that the proofs disturb: twelve nodes, every kind of call, a branch, a question, a stop point, and texts
-//! that become blobs. And a short one of the same kind, for proofs that take many runs.
+//! that become blobs. Also a short one of the same kind, for proofs that need many runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -12,26 +12,26 @@ use crewagent_engine::model::{Memo, Model, ModelError, Place, Progress, Request}
 use crewagent_testkit::package::generated;
 use serde_json::{Map, Value as Json, json};
 
-/// What the user says when asked for a colour.
+/// The user's answer to the question for a colour.
 pub(crate) const COLOUR: &str = "blue";
-/// What the user says when a call waits for their word.
+/// The user's answer to an approval.
 pub(crate) const ONCE: &str = "once";
-/// What the user says at a stop point.
+/// The user's message at a stop point.
 pub(crate) const GO_ON: &str = "go on";
-/// What the user says when the model gives up.
+/// The user's message after the model gave up.
 pub(crate) const AGAIN: &str = "try again";
 
-/// A package, a project, and what the model does at each node.
+/// A package, a project, and the model's replies at each node.
 pub(crate) struct Piece {
     pub(crate) package: Vec<(String, String)>,
     pub(crate) project: Vec<(String, String)>,
     nodes: BTreeMap<String, Vec<Reaction>>,
-    /// What the user is asked about before it is written.
+    /// Rules by which the user is asked before a write.
     pub(crate) rules: Vec<RuleSet>,
 }
 
 impl Piece {
-    /// A piece. Nodes of workflows that are called are named with their workflow: `review/read`.
+    /// Returns a piece. Nodes of subworkflows are named with their workflow, such as `review/read`.
     pub(super) fn new(
         package: Vec<(String, String)>,
         project: Vec<(String, String)>,
@@ -48,11 +48,11 @@ impl Piece {
     }
 }
 
-/// One reply. It counts as done when all of its calls were answered well.
+/// One reply. It is done when all of its calls have succeeded.
 #[derive(Clone, Debug)]
 pub(super) enum Reaction {
     Calls(Vec<(&'static str, Json)>),
-    /// Words without a call, so that the user has to speak.
+    /// Text without a call, so that the user has to answer.
     Words(&'static str),
 }
 
@@ -60,7 +60,7 @@ fn node(number: usize) -> String {
     format!("node-{number:05}")
 }
 
-/// Text of a size that makes it a blob.
+/// Returns a text that is long enough to become a blob.
 fn long(seed: &str) -> String {
     (0..1100).map(|line| format!("{seed} line {line:05} of a long text\n")).collect()
 }
@@ -103,7 +103,7 @@ fn project() -> Vec<(String, String)> {
     ]
 }
 
-/// Twelve nodes of a package of thirteen; the branch leaves one out.
+/// Returns a piece of twelve nodes, from a package of thirteen; the branch leaves one out.
 pub(crate) fn twelve() -> Piece {
     let nodes = first_half().into_iter().chain(second_half());
     let nodes = nodes.map(|(number, reactions)| (node(number), reactions)).collect();
@@ -225,7 +225,7 @@ fn second_half() -> BTreeMap<usize, Vec<Reaction>> {
     nodes
 }
 
-/// Three nodes: a write, a patch of two files, a question.
+/// Returns a piece of three nodes: a write, a patch of two files, a question.
 pub(crate) fn three() -> Piece {
     let mut nodes = BTreeMap::new();
     let mut at = |number: usize, reactions: Vec<Reaction>| nodes.insert(node(number), reactions);
@@ -258,16 +258,16 @@ pub(crate) fn three() -> Piece {
     Piece { package: generated(3, 2), project, nodes, rules: Vec::new() }
 }
 
-/// The same, where the user has to allow every write.
+/// Returns the same piece with rules by which the user has to approve every write.
 pub(crate) fn three_asking() -> Piece {
     let ask = ["fs.write", "fs.apply_patch"].map(|tool| tool.parse().unwrap()).into();
     Piece { rules: vec![RuleSet { ask, ..RuleSet::none(Source::Settings) }], ..three() }
 }
 
-/// The model that plays a piece. What it says follows from the request alone; a call that was refused is made again.
+/// The model that plays a piece. Its replies follow from the request alone, and it repeats a refused call.
 pub(crate) struct Player {
     piece: Arc<Piece>,
-    /// The turn of every request that came.
+    /// Turns of the received requests.
     asked: Mutex<Vec<u64>>,
 }
 
@@ -281,7 +281,7 @@ impl Player {
     }
 }
 
-/// Calls that were answered well, as `name arguments`, and the last answer of the user.
+/// Returns the successful calls as `name arguments`, and the user's last answer.
 fn seen(request: &Request) -> (Vec<String>, String) {
     let (mut open, mut good, mut answer) = (BTreeMap::new(), Vec::new(), String::new());
     for message in request.messages.iter() {

@@ -1,4 +1,4 @@
-//! What must hold in every state that a power cut leaves.
+//! Conditions that hold in every state after a power cut.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -12,23 +12,23 @@ use crewagent_core::state::document::StateDocument;
 use crewagent_engine::journal::recover;
 use serde_json::Value as Json;
 
-/// Where things are. The paths begin at the root of the scene.
+/// Paths, relative to the root of the fixture.
 pub(crate) struct Places {
     pub(crate) run: String,
-    /// The project's files before the run, by mount path.
+    /// Files of the project before the run, by mount path.
     pub(crate) before: BTreeMap<String, Digest>,
 }
 
-/// What a journal says.
+/// Statements of a journal.
 pub(crate) struct Told {
     pub(crate) events: usize,
     pub(crate) replies: Vec<u64>,
-    /// What each file may hold, by mount path.
+    /// Possible contents of each file, by mount path.
     may_hold: BTreeMap<String, Vec<Option<Digest>>>,
     blobs: Vec<String>,
 }
 
-/// Judges states, and remembers what it has read.
+/// Judges states, and caches what it has read.
 #[derive(Default)]
 pub(crate) struct Judge {
     journals: Memory<Rc<Told>>,
@@ -36,7 +36,7 @@ pub(crate) struct Judge {
     digests: Memory<Digest>,
 }
 
-/// What is known of contents that are alive. The same bytes at the same place are not looked at twice.
+/// Cache for contents that are alive. The same bytes at the same address are not examined twice.
 struct Memory<T>(HashMap<*const u8, (Rc<[u8]>, T)>);
 
 impl<T> Default for Memory<T> {
@@ -73,7 +73,7 @@ impl Judge {
         self.digests.of(bytes, Digest::of)
     }
 
-    /// What is wrong with a state. `sure` events are flushed, or the user was told that they happened.
+    /// Returns what is wrong with a state. `sure` events are flushed, or were reported to the user.
     pub(crate) fn check(
         &mut self,
         files: &Files,
@@ -106,7 +106,7 @@ impl Judge {
         self.check_files(files, places, &told)
     }
 
-    /// Every file is as the journal says that it may be.
+    /// Checks that every file has a content that the journal allows.
     fn check_files(&mut self, files: &Files, places: &Places, told: &Told) -> Result<(), String> {
         let mut found = BTreeMap::new();
         for (path, bytes) in files {
@@ -116,7 +116,7 @@ impl Judge {
         for (name, digest) in &found {
             let fits = match told.may_hold.get(name) {
                 Some(may) => may.contains(&Some(*digest)),
-                // The document is named by an intent when it first changes; until then the journal's start names it.
+                // An intent names the document when it first changes; until then the journal's start does.
                 None => name == "@state/workflow.md" || places.before.get(name) == Some(digest),
             };
             if !fits {
@@ -134,7 +134,7 @@ impl Judge {
     }
 }
 
-/// The mount path of a file that a model can change. Files that are being written have no name yet.
+/// Returns the mount path of a file that a model can change. Files in the making have no name yet.
 fn mount_path(path: &str, run: &str) -> Option<String> {
     let name = path.rsplit('/').next()?;
     if name.starts_with(".crewagent-") {
@@ -166,7 +166,7 @@ fn read(bytes: &[u8]) -> Told {
             })) => {
                 let mut files = intent.files.clone();
                 for file in &mut files {
-                    // The state document is that of the call which is active.
+                    // The state document is that of the active frame.
                     if let (Some(call), "@state/workflow.md") = (active.last(), file.path.as_str())
                     {
                         file.path = format!("@state/calls/{call}/workflow.md");
@@ -195,7 +195,7 @@ fn read(bytes: &[u8]) -> Told {
     Told { events: judged.events.len(), replies, may_hold, blobs }
 }
 
-/// Until they are told to be written, the files may be as before or as after.
+/// Allows the contents before and after, until the journal says that the files are written.
 fn intended(files: &[FileIntent], may_hold: &mut BTreeMap<String, Vec<Option<Digest>>>) {
     let digest = |text: &String| Digest::parse(text).unwrap();
     for file in files {
@@ -204,7 +204,7 @@ fn intended(files: &[FileIntent], may_hold: &mut BTreeMap<String, Vec<Option<Dig
     }
 }
 
-/// The blobs that an event cannot do without.
+/// Collects the blobs that an event requires.
 fn collect_blobs(event: &Event, blobs: &mut Vec<String>) {
     fn walk(value: &Json, blobs: &mut Vec<String>) {
         match value {

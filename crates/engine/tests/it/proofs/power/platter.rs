@@ -1,8 +1,8 @@
 //! A simulated disk: what is flushed, what is only written, and every state that a power cut may leave.
 //!
-//! The model is a harsh one. Bytes that are not flushed may be there or not, cut at any place, full of NULs, or torn
-//! at 512 bytes. Names in a folder that is not flushed may each be there or not, in any combination. A flush of a file
-//! says nothing about its name.
+//! The model is harsh. Bytes that are not flushed may be there or not, cut at any offset, full of NULs, or torn at 512
+//! bytes. Names in a folder that is not flushed may each be there or not, in any combination. Flushing a file says
+//! nothing about its name.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,12 +12,12 @@ use std::rc::Rc;
 use super::tape::Act;
 
 const SECTOR: usize = 512;
-/// Places at which an end that is not flushed is cut off.
+/// Number of offsets at which an unflushed end is cut off.
 const CUTS: usize = 400;
 
 pub(crate) type Id = usize;
 
-/// What a file may hold.
+/// Possible contents of a file.
 pub(crate) type Contents = Vec<Rc<[u8]>>;
 
 /// The names in a folder.
@@ -27,7 +27,7 @@ pub(crate) type Names = BTreeMap<String, Id>;
 pub(crate) enum Node {
     File {
         flushed: Rc<[u8]>,
-        /// What it becomes with each change that is not flushed.
+        /// Content after each unflushed change.
         pending: Vec<Rc<[u8]>>,
     },
     Folder {
@@ -65,7 +65,7 @@ impl Change {
 
 pub(crate) struct Platter {
     nodes: Vec<Node>,
-    /// What files may hold, until they change.
+    /// Cache of the possible contents of a file until it changes.
     known: RefCell<HashMap<Id, Rc<Contents>>>,
 }
 
@@ -76,7 +76,7 @@ impl Platter {
         Self { nodes: vec![folder()], known: RefCell::default() }
     }
 
-    /// A file that was there long before, and its folders.
+    /// Adds a file that was flushed long before, and its folders.
     pub(crate) fn settle(&mut self, path: &str, content: &[u8]) {
         let (above, name) = split(path);
         let mut at = ROOT;
@@ -105,7 +105,7 @@ impl Platter {
         self.nodes.len() - 1
     }
 
-    /// The names as a process sees them.
+    /// Returns the names as a process sees them.
     pub(crate) fn names(&self, id: Id) -> Names {
         match &self.nodes[id] {
             Node::Folder { flushed, pending } => {
@@ -144,7 +144,7 @@ impl Platter {
         }
     }
 
-    /// Does what the process did.
+    /// Applies an operation of the process.
     pub(crate) fn act(&mut self, path: &str, act: &Act) {
         let (above, name) = split(path);
         let found = self.find(path);
@@ -180,7 +180,7 @@ impl Platter {
                 self.change(at, Change::Rename(name.to_owned(), new.to_owned(), here()));
             }
             Act::Remove => {
-                // What is not there was in nobody's way.
+                // Removing a missing file changes nothing.
                 if found.is_some() {
                     let at = self.find(above).unwrap();
                     self.change(at, Change::Unlink(name.to_owned()));
@@ -202,7 +202,7 @@ impl Platter {
         }
     }
 
-    /// Everything of which it is not sure what a power cut leaves.
+    /// Returns every file and folder whose state after a power cut is unsure.
     pub(crate) fn unsure(&self) -> Vec<Id> {
         let is_unsure = |id: &Id| match &self.nodes[*id] {
             Node::File { pending, .. } => !pending.is_empty(),
@@ -215,7 +215,7 @@ impl Platter {
         &self.nodes[id]
     }
 
-    /// What is there for sure, by path.
+    /// Returns the content of a path that is certainly there.
     pub(crate) fn surely(&self, path: &str) -> Option<&Rc<[u8]>> {
         let mut at = ROOT;
         for part in path.split('/') {
@@ -230,7 +230,7 @@ impl Platter {
         }
     }
 
-    /// Everything that a file may hold after a power cut, up to so many contents.
+    /// Returns the possible contents of a file after a power cut, at most `most`.
     pub(crate) fn contents(&self, id: Id, most: usize) -> Rc<Contents> {
         if let Some(known) = self.known.borrow().get(&id) {
             return known.clone();
@@ -240,7 +240,7 @@ impl Platter {
         if let Some(last) = pending.last() {
             let pairs = flushed.iter().zip(last.iter());
             let same = pairs.take_while(|(one, other)| one == other).count();
-            // All that was written is always among them.
+            // The complete content is always among them.
             all.extend(pending.iter().rev().take(most.div_ceil(4)).cloned());
             let harms = harms(same, last.len());
             let step = harms.len().div_ceil(most).max(1);
@@ -253,7 +253,7 @@ impl Platter {
         all
     }
 
-    /// Every set of names that a folder may have after a power cut.
+    /// Returns every set of names that a folder may have after a power cut.
     pub(crate) fn listings(&self, id: Id) -> Vec<Names> {
         let Node::Folder { flushed, pending } = &self.nodes[id] else { return Vec::new() };
         let count = pending.len().min(12);
@@ -261,7 +261,7 @@ impl Platter {
         for set in 0..1_usize << count {
             let mut names = flushed.clone();
             for (at, change) in pending.iter().enumerate() {
-                // Those that are too many go with the last one that is counted.
+                // Changes beyond the counted ones go with the last of those.
                 if set & 1 << at.min(count - 1) != 0 {
                     change.apply(&mut names);
                 }
@@ -274,13 +274,13 @@ impl Platter {
     }
 }
 
-/// What may become of bytes behind those that are flushed.
+/// Damage to bytes after the flushed ones.
 enum Harm {
-    /// They end here.
+    /// The file ends here.
     Cut(usize),
-    /// There are NULs in this range, because it was never written.
+    /// This range has NULs, because it was never written.
     Nulls(Range<usize>),
-    /// What was there before the file is still there.
+    /// This range has what was on the disk before the file.
     Stale(Range<usize>),
 }
 
@@ -299,7 +299,7 @@ impl Harm {
     }
 }
 
-/// Everything that may happen to bytes of a file that are not flushed.
+/// Returns every possible damage to the unflushed bytes of a file.
 fn harms(sure: usize, end: usize) -> Vec<Harm> {
     let mut all = Vec::new();
     if sure >= end {
@@ -308,7 +308,7 @@ fn harms(sure: usize, end: usize) -> Vec<Harm> {
     for sector in sure / SECTOR..end.div_ceil(SECTOR) {
         let start = (sector * SECTOR).max(sure);
         let stop = ((sector + 1) * SECTOR).min(end);
-        // Cut before it; nothing but NULs from it on; it alone is missing; it alone holds what was there before.
+        // Cut before the sector; only NULs from it on; it alone is missing; it alone has the bytes from before.
         all.extend([
             Harm::Cut(start),
             Harm::Nulls(start..end),
@@ -316,7 +316,7 @@ fn harms(sure: usize, end: usize) -> Vec<Harm> {
             Harm::Stale(start..stop),
         ]);
     }
-    // Sizes that no sector ends at.
+    // Sizes at which no sector ends.
     all.extend((sure + 1..end).step_by((end - sure).div_ceil(CUTS)).map(Harm::Cut));
     all
 }

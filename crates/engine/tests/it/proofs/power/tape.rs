@@ -1,19 +1,18 @@
-//! A record of everything that a run does to the disk, with its bytes.
+//! Records everything that a run does to the disk, with its bytes.
 
 use std::sync::{Arc, Mutex};
 
 use crewagent_engine::disk::{Deed, Disk, Op, Probe, Verdict};
 
-/// One thing that happened.
+/// A recorded operation or report.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
-    /// An operation on a file or a folder.
     Done(String, Act),
-    /// The user was told everything up to this event, and may rely on it.
+    /// Everything up to this event was reported to the user, who may rely on it.
     Heard(u64),
 }
 
-/// What was done; looking and reading change nothing and are left out.
+/// An operation that changes the disk; reads are left out.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Create,
@@ -27,7 +26,7 @@ pub(crate) enum Act {
 }
 
 impl Act {
-    /// The same with another place for what is renamed.
+    /// Returns the operation with another target of a rename.
     pub(crate) fn on(self, place: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Rename(to) => Self::Rename(place(to)),
@@ -79,7 +78,7 @@ impl Probe for Tape {
             Deed::CreateFolder => Act::CreateFolder,
             Deed::RemoveFile | Deed::RemoveFolder => Act::Remove,
             Deed::Truncate { len } => Act::Truncate(len),
-            // Rights are not modelled; the others change nothing.
+            // Permissions are not modelled; the others change nothing.
             Deed::SetRights | Deed::Look | Deed::List | Deed::Open | Deed::Read | Deed::Lock => {
                 return Verdict::Proceed;
             }
