@@ -59,9 +59,9 @@ pub struct Occasion<'a> {
     pub now: &'a str,
     /// Rule for outputs that a node declares but that are missing.
     pub missing: MissingRule,
-    /// States if the user has agreed to change a completed workflow.
+    /// Agreement of the user to change a completed workflow.
     pub confirmation: Confirmation,
-    /// States if the run may move without asking.
+    /// Permission of the run to move without asking.
     pub moves: Moves,
     /// Deadline after which the answer is useless.
     pub deadline: &'a Deadline,

@@ -1,4 +1,4 @@
-//! Archives that are small and unpack to gigabytes: refused at once, in little memory.
+//! Small archives that unpack to gigabytes are refused at once, in little memory.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -10,11 +10,11 @@ use crewagent_testkit::archive::{Archive, Entry, checksum, deflated, deflated_ze
 
 use crate::support::{scratch, told, with, write};
 
-/// Gigabytes would take minutes in a build without optimization; a busy machine needs some slack.
+/// Unpacking gigabytes would take minutes in an unoptimized build; a busy machine needs some slack.
 const MOST_TIME: Duration = Duration::from_secs(5);
 const MOST_MEMORY_KIB: u64 = 128 * 1024;
 
-/// Set for the process that opens one bomb alone, so that its memory can be read off.
+/// Set for the child process that opens one bomb, so that its memory can be measured.
 const CHILD: &str = "CREWAGENT_TEST_BOMB";
 
 fn check_bomb(bytes: &[u8], expected: &[&str]) {
@@ -25,7 +25,7 @@ fn check_bomb(bytes: &[u8], expected: &[&str]) {
     check_memory(&path);
 }
 
-/// The codes, each once.
+/// Returns the codes, each once.
 fn open(path: &Path) -> Vec<String> {
     let start = Instant::now();
     let opened = Source::open(path, &Limits::default()).unwrap();
@@ -37,7 +37,7 @@ fn open(path: &Path) -> Vec<String> {
     codes
 }
 
-/// Opens the bomb in a process of its own and reads what it needed at most.
+/// Opens the bomb in a child process and checks its peak memory.
 fn check_memory(path: &Path) {
     if !cfg!(target_os = "linux") {
         return;
@@ -68,7 +68,7 @@ fn an_entry_of_two_gibibytes() {
     assert!(packed.len() < 3 << 20);
     let honest = with(Entry::packed("assets/zeros", packed.clone(), 2 << 30));
     check_bomb(&honest.bytes(), &["BM110", "BM111", "BM112"]);
-    // It says that it is small, or just small enough.
+    // The archive claims to be small, or just small enough.
     let lying = with(Entry::packed("assets/zeros", packed.clone(), 1_000));
     check_bomb(&lying.bytes(), &["BM114"]);
     let lying = with(Entry::packed("assets/zeros", packed, 64 << 20));
@@ -124,7 +124,7 @@ fn a_file_full_of_end_records() {
     check_bomb(&b"PK\x06\x06\0\0PK\x05\x06\xff\xff\xff\xff\xff\xff".repeat(1 << 20), &["BM101"]);
 }
 
-/// A file of this size, of which only the ends are written: a ZIP64 end record that claims all of it for itself.
+/// Checks a file of this size of which only the ends are written: a ZIP64 end record that claims all of it.
 fn check_sparse(size: u64, expected: &[&str]) {
     let scratch = scratch();
     let path = scratch.path().join("bomb.zip");

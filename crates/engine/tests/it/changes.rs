@@ -1,4 +1,4 @@
-//! The way back from what a run changed: hunks, steps, and what somebody else has changed since.
+//! Reverting what a run changed: hunks, steps, and files that were changed outside of the run since.
 
 use std::fs;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ fn all(changes: &Changes, scope: Scope) -> Vec<(String, Option<Digest>)> {
 fn the_hunks_of_a_file_are_taken_back_one_by_one() {
     let desk = Desk::set();
     let lines: Vec<String> = (1..=30).map(|line| format!("line {line}\r\n")).collect();
-    // The draft was made by the run; what it is now is compared with nothing.
+    // The run created the draft, so its current text is compared with an empty one.
     let hunks = desk.changes().hunks(DRAFT).unwrap();
     assert!(hunks.created && hunks.is_current && hunks.hunks.len() == 1);
     assert!(hunks.hunks[0].lines.iter().all(|line| line.side == HunkSide::Now));
@@ -106,7 +106,7 @@ fn a_step_is_taken_back_and_says_who_wrote_there_later() {
     assert!(!desk.text(REVIEW).unwrap().contains("Answer to round 1"));
     assert!(desk.text(REVIEW).unwrap().contains("Round 1"));
     assert!(desk.way_back(revise).iter().all(|(_, prospect, _)| *prospect == Prospect::Done));
-    // What the run wrote can still be shown.
+    // The content that the run wrote can still be shown.
     let last = changes.span(REVIEW, None).unwrap().1.after.unwrap();
     let image = changes.image(REVIEW, last, 1 << 20).unwrap().unwrap();
     assert!(String::from_utf8(image).unwrap().contains("Round 2"));

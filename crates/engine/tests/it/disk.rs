@@ -1,4 +1,4 @@
-//! The disk port: everything that the mounts do passes it, under mount paths, and a fault there is a fault of the disk.
+//! The disk port: every operation of the mounts goes through it, with mount paths, and a fault there is a disk error.
 
 use std::fs;
 
@@ -27,13 +27,13 @@ impl World {
         let root = |name: &str| scratch.path().join(name);
         let roots =
             Roots { project: root("project"), package: root("package"), state: root("state") };
-        // The mounts themselves are opened before the fault counts.
+        // The mounts are opened before the fault counts.
         let mounts =
             Mounts::open_with(&roots, recorder.disk()).unwrap_or_else(|error| panic!("{error}"));
         Self { scratch, mounts, recorder }
     }
 
-    /// What is done, without the opening of the mounts.
+    /// Returns the operations after the opening of the mounts.
     fn log(&self) -> Vec<String> {
         self.recorder.log()[3..].to_vec()
     }
@@ -118,7 +118,7 @@ fn no_operation_tells_a_real_path() {
     assert!(world.log().iter().any(|line| line.ends_with("-> @project/inner/a.md")));
 }
 
-/// Everything in the project but the folders and files that are being made.
+/// Returns everything in the project except temporary files and folders.
 fn settled(world: &World) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     snapshot(&world.scratch.path().join("project"))
         .into_iter()
@@ -159,7 +159,7 @@ fn a_write_that_fails_or_dies_anywhere_leaves_the_old_bytes_or_the_new() {
             if let Fault::Crash(_) | Fault::Torn(_) = fault {
                 assert!(done.is_err(), "{fault:?}: a dead process said something");
             }
-            // The next process does it again, and clears away what was left.
+            // The next process repeats the change and removes what was left.
             let roots = |name: &str| world.scratch.path().join(name);
             let roots = Roots {
                 project: roots("project"),

@@ -1,4 +1,4 @@
-//! A run as one file: whole, and without what is nobody's business.
+//! A run exported as one file: complete, and without private data.
 
 use std::fs;
 use std::io::Read as _;
@@ -13,7 +13,7 @@ const KEY: &str = "sk-very-secret-1234";
 
 type Archive = zip::ZipArchive<std::io::Cursor<Vec<u8>>>;
 
-/// The text of an entry. The library that we use for names does not inflate.
+/// Returns the text of an entry. The library that we use for names does not inflate.
 fn content(archive: &mut Archive, name: &str) -> String {
     let at = archive.index_for_name(name).unwrap();
     let mut entry = archive.by_index_raw(at).unwrap();
@@ -40,7 +40,7 @@ fn an_exported_run_is_whole_and_has_no_secret() {
     .unwrap();
     let store = Store::open(Some(home.clone())).unwrap();
     store.secrets().put(&KeySource::File, "a", &key_of(KEY).unwrap()).unwrap();
-    // A key that found its way into a long text of the run.
+    // A key that got into a long text of the run.
     let view = store.runs().look(&played.id).unwrap();
     view.blobs.put(format!("the key is {KEY}, in {}", home.display()).as_bytes()).unwrap();
 

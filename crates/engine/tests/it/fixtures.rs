@@ -1,6 +1,6 @@
 //! The archives in `tests/packages/bad`: one for each code of the gate, written by the builder of the testkit.
 //!
-//! `cargo xtask accept fixtures` writes them anew.
+//! `cargo xtask accept fixtures` rewrites them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crewagent_testkit::archive::{ENCRYPTED, Entry};
 
 use crate::support::with;
 
-/// Archive, and the `[limits]` it is to be read with.
+/// Returns an archive, and the `[limits]` to read it with.
 #[allow(clippy::wildcard_enum_match_arm, reason = "the others are not about archives")]
 fn case(code: Code) -> Option<(Vec<u8>, &'static str)> {
     let asset = |name: &str| Entry::stored(name, "An asset.\n");
@@ -49,14 +49,14 @@ fn folder(code: Code) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/packages/bad").join(name)
 }
 
-/// The text of `case.toml`, if there is one.
+/// Returns the text of `case.toml`, if there is one.
 fn case_file(limits: &str) -> Option<String> {
     (!limits.is_empty()).then(|| {
         format!("# Small limits, so that a small archive breaks them.\n[limits]\n{limits}\n")
     })
 }
 
-/// Writes the fixtures when that is asked for, before anyone reads them.
+/// Rewrites the fixtures on request, before any test reads them.
 fn update() {
     static DONE: Once = Once::new();
     if !crewagent_testkit::accept::is_accepting("fixtures") {

@@ -1,4 +1,4 @@
-//! A package in a folder goes through the same gate.
+//! A package in a folder passes through the same gate.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -48,7 +48,7 @@ fn folder_and_archive_have_the_same_limits() {
     check_folder(|_| (), &Limits { max_unpacked_bytes: 100, ..default }, &["BM110 "]);
     let large = |folder: &Path| drop(write(folder, "assets/a", [b'x'; 5_000]));
     check_folder(large, &Limits { max_file_bytes: 4_999, ..default }, &["BM111 assets/a"]);
-    // A file of 2 GiB, of which nothing is read.
+    // A sparse file of 2 GiB, of which nothing is read.
     let huge = |folder: &Path| File::create(folder.join("huge")).unwrap().set_len(2 << 30).unwrap();
     check_folder(huge, &default, &["BM110 ", "BM111 huge"]);
 }

@@ -1,4 +1,4 @@
-//! Runs that go on from a moment of another one: at every node that golden runs come to.
+//! Forks at every node that golden runs visit.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crewagent_engine::tool_server::ToolServers;
 use crate::probe::{Fault, Recorder};
 use crate::stage::{Played, Stage, drive, golden, ticking, tree};
 
-/// What was there at a moment.
+/// The files at one event.
 #[derive(Clone, Debug, PartialEq)]
 struct Snapshot {
     /// Without the id of the run.
@@ -49,7 +49,7 @@ fn files(stage: &Stage) -> BTreeMap<String, String> {
     files.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
 }
 
-/// A golden run that was played, and what was there after each of its events.
+/// A finished golden run, with a snapshot after each of its events.
 struct Calm {
     stage: Stage,
     played: Played,
@@ -83,7 +83,7 @@ impl Calm {
         (forked.id.clone(), forked)
     }
 
-    /// Brings the project back to a moment, with the means of the product.
+    /// Reverts the project to a visit with the product's own means.
     fn bring_back(&self, store: &Store, visit: &Visit) {
         let changes = Changes::of(store, &self.played.id).unwrap();
         let scope = Scope::Onward(visit.seq);
@@ -96,7 +96,7 @@ impl Calm {
         assert_eq!(files(&self.stage), self.moments[&visit.seq].project, "{visit:?}");
     }
 
-    /// What the user said behind a moment.
+    /// Returns the user's messages after a visit.
     fn inputs(&self, visit: &Visit) -> Vec<String> {
         let said = |event: &Event| match &event.kind {
             EventKind::User(UserEvent::Input(UserInput { text, .. })) if event.seq > visit.seq => {
@@ -108,7 +108,7 @@ impl Calm {
     }
 }
 
-/// Everything about a fork that can be seen before it goes on.
+/// Checks everything that can be seen of a fork before it is resumed, and returns its id.
 fn check_fork(calm: &Calm, visit: &Visit) -> RunId {
     let store = calm.stage.store(Disk::real());
     let before = tree(&calm.stage.scratch().join("home/projects"));
@@ -139,7 +139,7 @@ fn check_fork(calm: &Calm, visit: &Visit) -> RunId {
     id
 }
 
-/// The model knows what it knew at that moment: its next request begins with the same words.
+/// Checks that the model knows what it knew at that visit: its next request begins with the same messages.
 fn check_words(calm: &Calm, visit: &Visit, words: &[Message]) {
     let asked = calm.played.events.iter().find_map(|event| match &event.kind {
         EventKind::Model(ModelEvent::TurnStarted(TurnStarted { turn, .. }))
@@ -162,18 +162,18 @@ fn check_words(calm: &Calm, visit: &Visit, words: &[Message]) {
         .iter()
         .take_while(|message| !is_anchor(message))
         .any(|message| matches!(message, Message::Tool { .. }));
-    // Calls that came behind the move stay in the old run, and not in the new one.
+    // Calls after the move stay in the old run only.
     if !has_calls {
         let known: Vec<&Message> =
             messages.iter().take_while(|message| !is_anchor(message)).filter(is_words).collect();
         let (head, tail) = words.split_at(known.len());
         assert_eq!(head.iter().collect::<Vec<_>>(), known, "{visit:?}");
-        // What the user said on the way stands behind the place there.
+        // Messages that the user sent on the way come after the node's prompt there.
         assert!(tail.iter().all(|message| messages.contains(message)), "{visit:?}: {tail:?}");
     }
 }
 
-/// Goes on to the end of the script.
+/// Drives the fork to the end of the script.
 fn go_on(calm: &Calm, visit: &Visit, run: &mut Run) -> Phase {
     let mut inputs = calm.inputs(visit).into_iter();
     let mut events = Vec::new();
@@ -199,7 +199,8 @@ fn at_every_node_of_every_golden_run_a_fork_stands_where_the_run_stood() {
     }
 }
 
-/// The script of a node that the run comes back to goes on where it was, which a new run does not know.
+/// Returns true if the script can answer a fork at this visit. At a node that is visited again the script continues
+/// where it was, which a new run does not know.
 fn is_scripted(calm: &Calm, at: usize) -> bool {
     let (before, after) = calm.visits.split_at(at);
     let is_known = |visit: &Visit| before.iter().any(|known| known.node == visit.node);
@@ -254,7 +255,7 @@ fn a_fork_can_be_forked() {
     }
 }
 
-/// Whatever operation it dies at, the new run is there whole or not at all, and the old one is as it was.
+/// Wherever the process dies, the new run exists whole or not at all, and the old one is unchanged.
 #[test]
 fn a_process_that_dies_while_it_forks_leaves_a_whole_run_or_none() {
     let calm = Calm::of("015-three-levels");
@@ -299,7 +300,7 @@ fn what_is_not_there_cannot_be_forked() {
     }
     let first = runtime.fork(&calm.plan(&calm.visits[0]));
     assert!(matches!(first, Err(ForkError::Lost { .. })), "{first:?}");
-    // The document as it is now needs no copy.
+    // The current document needs no copy.
     runtime.fork(&calm.plan(calm.visits.last().unwrap())).map(drop).unwrap_or_else(|error| {
         assert!(matches!(error, ForkError::Lost { .. }), "{error}");
     });

@@ -1,4 +1,4 @@
-//! The archive gate: every hostile archive is refused for its reason, and good ones pass.
+//! The archive gate: it refuses every hostile archive for the right reason, and lets good ones pass.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn check_bytes(bytes: &[u8], expected: &[&str]) {
     assert_eq!(told(refusal(bytes, &Limits::default()).as_ref()), expected);
 }
 
-/// A code of the container itself, and a word of its message.
+/// Checks that the container itself is refused, with a message that has this word.
 fn check_not_an_archive(bytes: &[u8], word: &str) {
     let findings = refusal(bytes, &Limits::default()).expect("it is no archive");
     assert_eq!(told(Some(&findings)), ["BM101 "]);
@@ -55,9 +55,9 @@ fn what_other_tools_put_into_an_archive_is_fine() {
     check_passes(&with(Entry::stored("assets/a.md", "a").mode(0)));
     check_passes(&with(Entry::stored("assets/a.md", "a").mode(0).system(0)));
     check_passes(&with(Entry::stored("assets/a.md", "a").extra(0x5455, &[1, 0, 0, 0, 0])));
-    // Set-uid: never applied, so no reason to refuse.
+    // Set-uid is never applied, so it is no reason to refuse.
     check_passes(&with(Entry::stored("assets/tool.sh", "a").mode(0o104_755)));
-    // Sizes that follow the content, as streaming tools write them.
+    // Sizes after the content, as streaming tools write them.
     for (signed, wide) in [(true, false), (true, true), (false, false), (false, true)] {
         for content in ["a", ""] {
             let streamed = Entry::file("assets/a.md", content).flags(SIZES_FOLLOW);
@@ -65,11 +65,11 @@ fn what_other_tools_put_into_an_archive_is_fine() {
             let streamed = streamed.behind(behind);
             check_passes(&with(streamed.clone()));
             check_passes(&with(streamed.clone().local_crc(0).local_sizes(0, 0)));
-            // Another entry behind it.
+            // With another entry after it.
             check_passes(&with(streamed).with(Entry::stored("assets/b.md", "b")));
         }
     }
-    // Sizes in a ZIP64 field, though they would fit.
+    // Sizes in a ZIP64 field, though they would fit without.
     let wide = [7_u64.to_le_bytes(), 7_u64.to_le_bytes()].concat();
     let entry = Entry::stored("assets/a.md", "content").local_sizes(u32::MAX, u32::MAX);
     check_passes(&with(entry.local_extra(1, &wide)));
@@ -95,7 +95,7 @@ fn a_file_that_is_more_than_one_archive_is_refused() {
         // The comment holds the end of another archive.
         Archive::of(entries()).comment(&other[other.len() - 22..]).bytes(),
         Archive::of(entries()).comment(b"PK\x05\x06").bytes(),
-        // An entry that only a reader of local headers sees.
+        // An entry that only readers of local headers see.
         with(Entry::stored("assets/a.md", "a").behind(Entry::stored("x", "").local_header()))
             .bytes(),
         Archive::default().prefix(b"nothing but this").bytes(),
@@ -118,13 +118,13 @@ fn a_header_that_contradicts_the_directory_is_refused() {
         entry().local_crc(1),
         entry().local_sizes(6, 7),
         entry().local_sizes(7, 6),
-        // ZIP64 sizes that are missing, or false.
+        // ZIP64 sizes that are missing or wrong.
         entry().local_sizes(u32::MAX, u32::MAX),
         entry().local_sizes(u32::MAX, u32::MAX).local_extra(1, &wide(3, 999_999)),
         entry().local_sizes(u32::MAX, u32::MAX).local_extra(1, &wide(7, 8)),
         entry().local_sizes(u32::MAX, 7).local_extra(1, &[9; 8]),
         entry().local_extra(1, &wide(7, 999)),
-        // Sizes behind the content that are missing, or false.
+        // Sizes after the content that are missing or wrong.
         streamed().behind(b""),
         streamed().behind(entry().crc(1).descriptor(true, false)),
         streamed().behind(entry().size(6).descriptor(true, true)),
@@ -268,7 +268,7 @@ fn an_entry_that_contradicts_itself_is_refused() {
     for entry in [
         Entry::file(name, "content").crc(1),
         Entry::stored(name, "content").crc(1),
-        // The size is a lie, in both headers or in one.
+        // The size is wrong in both headers or in one.
         Entry::file(name, "content").size(6),
         Entry::file(name, "content").size(8),
         Entry::file(name, "content").size(0),
@@ -278,7 +278,7 @@ fn an_entry_that_contradicts_itself_is_refused() {
         Entry::file(name, "content").packed_size(3),
         Entry::packed(name, Vec::new(), 7),
         Entry::packed(name, vec![0xff; 9], 7),
-        // Something is left behind the end of the deflate stream.
+        // Bytes after the end of the deflate stream.
         Entry::packed(name, b"\x03\x00rest".to_vec(), 0),
         Entry::stored(name, "content").packed_size(1 << 30).size(1 << 30),
         Entry::stored(name, "content").local_name("assets/b.md"),
@@ -311,7 +311,7 @@ fn an_archive_that_hides_entries_is_refused() {
 fn entries_that_share_bytes_are_refused() {
     let bytes = Archive::overlapping(&["assets/a", "assets/b", "assets/c"], b"kernel");
     check_bytes(&bytes, &["BM114 assets/b", "BM114 assets/c"]);
-    // Two records, one local header.
+    // Two records with one local header.
     let first = Entry::stored("assets/a.md", "x");
     let twice = Archive::of([first.clone(), first.offset(0)]);
     check_refused(&twice, &["BM106 assets/a.md", "BM114 assets/a.md"]);
@@ -402,7 +402,7 @@ fn litter_is_left_out_but_may_not_lead_out() {
     assert_eq!(source.sizes().len(), package().len());
     check_refused(&with(Entry::stored("../.DS_Store", "x")), &["BM103 ../.DS_Store"]);
     check_refused(&with(Entry::stored("/x/.git/config", "x")), &["BM102 /x/.git/config"]);
-    // It counts, so that nobody can hide a million entries behind it.
+    // Ignored entries count too, so that an archive cannot hide a million of them.
     let tight = Limits { max_entries: 10, ..Limits::default() };
     assert_eq!(told(refusal(&archive.bytes(), &tight).as_ref()), ["BM109 "]);
 }
@@ -443,8 +443,8 @@ fn a_pipe_or_a_device_is_an_error_and_no_wait() {
     }
 }
 
-/// A user who may not read a file gets an error that says so. Root may read everything: then there is no error to see,
-/// and the mapping is tested where it is made.
+/// Checks that a user who may not read a file gets an error that says so. Root may read every file, so there the unit
+/// test of the mapping must do.
 #[cfg(unix)]
 #[test]
 fn a_file_without_permission_is_an_error_unless_the_user_is_root() {

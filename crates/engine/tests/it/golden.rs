@@ -1,5 +1,5 @@
-//! Golden runs: each folder of `tests/golden` is played, and what it leaves is compared with what it left before.
-//! `cargo xtask accept golden` writes what is expected anew; read the difference before you commit it.
+//! Golden runs: each folder of `tests/golden` is played, and the result is compared with the accepted one. `cargo xtask
+//! accept golden` rewrites the expectations; read the difference before you commit it.
 
 pub(crate) mod journal;
 mod record;
@@ -37,7 +37,7 @@ fn check_golden(name: &str) {
     }
 }
 
-/// No real path, and nothing that the script forbids, in any event, request, state document or file of the project.
+/// Checks that no event, request, state document or project file holds a real path or a text that the script forbids.
 fn check_secrets(stage: &Stage, played: &Played) {
     let scratch = stage.scratch().display().to_string();
     let check = |what: &str, text: &str| {
@@ -61,7 +61,7 @@ fn check_secrets(stage: &Stage, played: &Played) {
     }
 }
 
-/// The journal alone gives every request again, byte for byte.
+/// Checks that the journal alone reproduces every request, byte for byte.
 fn check_requests(stage: &Stage, played: &Played) {
     let store = stage.store(Disk::real());
     let again = Runtime::new(&store, ToolServers::none()).requests(&played.id).unwrap();

@@ -1,4 +1,4 @@
-//! The journal: what survives, what is repaired, and that it is said.
+//! The journal: what survives, what is repaired, and that repairs are reported.
 
 mod law;
 mod recovery;
@@ -175,7 +175,7 @@ fn after_a_failed_append_the_next_one_stands_where_it_should() {
             let (mut journal, _) = shelf.try_open(recorder.disk()).unwrap();
             let mut seq = 1;
             for _ in 0..5 {
-                // What failed is tried again with other words, as a runtime does that tells of the failure.
+                // A failed append is retried with another event, as a runtime does that reports the failure.
                 match journal.append(&[input(seq + 1)]) {
                     Ok(()) => seq += 1,
                     Err(error) => {
@@ -261,7 +261,7 @@ fn a_process_that_dies_anywhere_leaves_all_that_was_acknowledged() {
             let (mut journal, recovered) = shelf.open();
             let found = recovered.events.len() as u64;
             assert!(found >= acknowledged, "{fault:?}: {found} of {acknowledged}");
-            // The next process goes on where this one was.
+            // The next process continues after the last record.
             let rest: Vec<_> =
                 batches.iter().flatten().filter(|event| event.seq > found).cloned().collect();
             journal.append(&rest).unwrap();
@@ -349,7 +349,7 @@ fn long_texts_are_kept_as_blobs() {
         let live = event(seq, kind);
         let settled = journal.settle(live.clone()).unwrap();
         assert_ne!(settled, live);
-        // Both ways give the same record.
+        // Both give the same record.
         journal.append(&[if seq % 2 == 0 { live } else { settled }]).unwrap();
     }
     assert!(shelf.bytes().len() < INLINE_LIMIT);
@@ -378,7 +378,7 @@ fn a_blob_is_what_was_put_or_an_error() {
     let path = shelf.scratch.path().join("blobs").join(digest.to_string());
     fs::write(&path, "other").unwrap();
     assert!(matches!(blobs.get(digest), Err(BlobError::Damaged(_))));
-    // One that was cut short is made whole by the next one who has it.
+    // The next writer of the same content repairs a truncated blob.
     fs::write(&path, "by").unwrap();
     blobs.put(b"bytes").unwrap();
     assert_eq!(blobs.get(digest).unwrap(), b"bytes");
@@ -401,12 +401,12 @@ fn the_tail_gives_the_last_events_first() {
     let mut torn = lines(&inputs(2));
     torn.extend_from_slice(b"{\"seq\":3,");
     assert_eq!(newest(&torn), [2, 1]);
-    // The last record alone is longer than what is read at first.
+    // The last record alone is longer than the first read.
     let long = event(3, EventKind::from(RunFailed { message: "x".repeat(300_000), partial: None }));
     assert_eq!(newest(&lines(&[input(1), input(2), long])), [3, 2, 1]);
 }
 
-/// A turn as a real run has it: request, reply with a call, its beginning, its answer.
+/// Returns an event of a typical turn: request, reply with a call, start and answer of the call.
 fn typical(seq: u64) -> Event {
     let turn = seq / 4 + 1;
     let kind = match seq % 4 {
@@ -464,7 +464,7 @@ fn ten_thousand_records_are_read_in_no_time() {
     let taken = start.elapsed();
     assert_eq!(judged.events.len(), 10_000);
     println!("10,000 records, {} KiB: {taken:?}", bytes.len() / 1024);
-    // The goal is 100 ms, optimised and alone on the machine.
+    // The goal is 100 ms, optimized and alone on the machine.
     assert!(taken.as_millis() < 5_000, "{taken:?}");
 }
 
@@ -478,7 +478,7 @@ fn a_run_that_rests_says_so_at_the_end() {
     assert_eq!(tail(&shelf.folder(Disk::real())).unwrap().next(), Some(rest));
 }
 
-/// The numbers that a reader gives, one piece after the other.
+/// Returns the numbers that a reader gives, piece by piece.
 fn read_on(reader: &mut Reader, bytes: usize) -> Vec<u64> {
     let mut numbers = Vec::new();
     loop {
@@ -499,7 +499,7 @@ fn a_reader_follows_a_journal_that_grows() {
     let mut reader = Reader::new(shelf.folder(Disk::real()));
     assert!(read_on(&mut reader, 1).is_empty());
     journal.append(&[noted(1), noted(2), noted(3)]).unwrap();
-    // However little it takes at a time, whole records come.
+    // A reader returns whole records, however little it reads at a time.
     assert_eq!(read_on(&mut reader, 1), [1, 2, 3]);
     assert!(read_on(&mut reader, 1 << 20).is_empty());
     journal.append(&[noted(4)]).unwrap();
@@ -519,14 +519,14 @@ fn a_reader_stops_in_front_of_what_is_being_written_and_of_damage() {
         fs::write(shelf.path(), &whole[..whole.len() - cut]).unwrap();
         let mut reader = Reader::new(shelf.folder(Disk::real()));
         assert_eq!(read_on(&mut reader, 7), [1], "{cut}");
-        // The rest comes when it is there.
+        // The rest is returned once it is written.
         fs::write(shelf.path(), &whole).unwrap();
         assert_eq!(read_on(&mut reader, 7), [2], "{cut}");
     }
     fs::write(shelf.path(), [&whole[..], b"nonsense\n", &whole].concat()).unwrap();
     let mut reader = Reader::new(shelf.folder(Disk::real()));
     assert_eq!(read_on(&mut reader, 64), [1, 2]);
-    // What stands there again is passed in silence.
+    // Duplicate records are skipped silently.
     fs::write(shelf.path(), [&whole[..], &whole].concat()).unwrap();
     let mut reader = Reader::new(shelf.folder(Disk::real()));
     assert_eq!(read_on(&mut reader, 64), [1, 2]);
@@ -549,7 +549,7 @@ fn a_reader_goes_back_to_a_place_unless_the_journal_is_another_by_then() {
     assert_eq!((other.seq(), other.offset()), (2, reader.offset()));
     assert_eq!(other.place(), Some(place.clone()));
     assert_eq!(read_on(&mut other, 1 << 20), [3]);
-    // The second record is another one of the same length, and then not there at all.
+    // The second record is replaced by another one of the same length, and then removed.
     let whole = String::from_utf8(shelf.bytes()).unwrap();
     let changed = whole.replace("\"bytes\":2", "\"bytes\":4");
     assert_ne!(changed, whole);

@@ -1,4 +1,4 @@
-//! Whatever bytes come, the gate answers.
+//! The gate answers for any bytes.
 
 use crewagent_core::package::Files;
 use crewagent_engine::source::{Limits, Opened, Source};
@@ -12,7 +12,7 @@ fn limits() -> Limits {
     Limits { max_entries: 50, max_unpacked_bytes: 1 << 20, max_file_bytes: 1 << 19, max_ratio: 100 }
 }
 
-/// The gate may refuse, but what it lets through can be read.
+/// Checks that the gate refuses the bytes, or that what it lets through can be read.
 fn check_answered(bytes: &[u8]) {
     let scratch = scratch();
     let path = write(scratch.path(), "x.zip", bytes);

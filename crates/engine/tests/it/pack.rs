@@ -1,4 +1,4 @@
-//! Packing is reproducible, and what was packed can be read by everyone.
+//! Packing is reproducible, and other programs can read the result.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crewagent_engine::source::Limits;
 
 use crate::support::{package, scratch, snapshot, told, write, write_all};
 
-/// The package, with files that pack well, not at all, and to nothing.
+/// Returns the package with files that compress well, not at all, and to nothing.
 fn files() -> Vec<(String, String)> {
     let mut files = package();
     files.push(("assets/größe.md".to_owned(), "Text. ".repeat(1_000)));
@@ -160,7 +160,7 @@ fn a_file_of_nothing_but_repetition_can_be_imported_again() {
     assert!(inspect(&out.path, &Limits::default()).unwrap().package.is_some());
 }
 
-/// Unpacks with a tool of the system and compares, unless it is not installed.
+/// Unpacks with a tool of the system, if it is installed, and compares.
 fn check_unpacked_by(tool: &mut Command, folder: &Path) {
     let Ok(output) = tool.output() else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -235,7 +235,7 @@ fn only_a_file_is_replaced() {
         assert!(error.to_string().contains(&format!("{name}` is {expected};")), "{error}");
     }
     assert!(fs::metadata(at("pipe")).unwrap().file_type().is_fifo());
-    // A link to a file stays, and its file is replaced.
+    // A link to a file stays, and its target is replaced.
     write(scratch.path(), "real/old", "old");
     symlink("real/old", at("to-file")).unwrap();
     let out = packed(&folder, &at("to-file"));
@@ -249,7 +249,7 @@ fn only_a_file_is_replaced() {
     assert!(matches!(error, PackError::Inside { .. }), "{error}");
 }
 
-/// The package under another name.
+/// Returns the package under another name.
 fn renamed(name: &str) -> Vec<(String, String)> {
     let mut files = files();
     let manifest = files.iter_mut().find(|(name, _)| name == "bmad.json").unwrap();
@@ -273,7 +273,7 @@ fn the_output_is_named_after_the_package() {
     check(renamed("../../My: Flow"), "my-flow-1.0.0.bmad");
     check(renamed("日本"), "package-1.0.0.bmad");
     check(renamed(&"x".repeat(200)), &format!("{}-1.0.0.bmad", "x".repeat(64)));
-    // Also when the digest in the manifest is an old one.
+    // Also if the digest in the manifest is outdated.
     let mut stale = renamed("stale");
     let manifest = stale.iter_mut().find(|(name, _)| name == "bmad.json").unwrap();
     let old = format!("{{ \"integrity\": {{ \"sha256\": \"{}\" }},", "0".repeat(64));
@@ -302,7 +302,7 @@ fn a_name_that_was_not_asked_for_replaces_only_the_same_package() {
     let twin = folder("twin", renamed("my-flow"));
     let error = try_pack(&twin).unwrap_err();
     assert!(error.to_string().contains("is not a packed `my-flow`"), "{error}");
-    // The folder itself is the place.
+    // The folder itself is the destination.
     let within = pack(&flow, Output::Folder(&flow), &Limits::default()).unwrap();
     assert_eq!(within.path, flow.join("my-flow-1.0.0.bmad"));
 }

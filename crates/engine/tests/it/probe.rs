@@ -1,4 +1,4 @@
-//! A probe for the disk: it writes down what is done, and makes chosen operations fail.
+//! A disk hook that records operations and makes chosen ones fail.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,29 +6,28 @@ use std::sync::{Arc, Mutex};
 
 use crewagent_engine::disk::{Deed, Disk, Op, Probe, Verdict};
 
-/// What the operations of a dead process fail with.
+/// Error of the operations of a dead process.
 pub(crate) const DEAD: &str = "the process is dead";
 
-/// Which operation fails, counted from 0, and how.
+/// Operation that fails, counted from 0, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// None.
     Never,
-    /// One, with an error of the system.
+    /// One operation fails, with a system error.
     Once(usize, i32),
-    /// One and all behind it, with an error of the system.
+    /// One operation and all after it fail, with a system error.
     Always(usize, i32),
     /// A write stops after some bytes; other operations just fail.
     Short(usize, usize),
     /// The process dies there: nothing reaches the disk from then on.
     Crash(usize),
-    /// The process dies there, half-way through a write.
+    /// The process dies there, in the middle of a write.
     Torn(usize),
     /// The process dies there, but the operation is done.
     CrashAfter(usize),
 }
 
-/// Counts, writes down, fails.
+/// Counts operations, records them and makes them fail.
 pub(crate) struct Recorder {
     fault: Fault,
     count: AtomicUsize,
@@ -52,22 +51,22 @@ impl Recorder {
         Disk::probed(self.clone())
     }
 
-    /// How many operations were asked for.
+    /// Returns the number of requested operations.
     pub(crate) fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// How many of them failed because of the fault.
+    /// Returns how many of them the fault made fail.
     pub(crate) fn fired(&self) -> usize {
         self.fired.load(Ordering::Relaxed)
     }
 
-    /// What was asked for, one line each, as in `write 12 @project/a.md`.
+    /// Returns the requested operations, one line each, such as `write 12 @project/a.md`.
     pub(crate) fn log(&self) -> Vec<String> {
         self.log.lock().unwrap().clone()
     }
 
-    /// The names that files and folders were given, in order; not those that failed.
+    /// Returns the new names of successful renames, in order.
     pub(crate) fn renamed(&self) -> Vec<String> {
         self.renamed.lock().unwrap().clone()
     }

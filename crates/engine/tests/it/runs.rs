@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use crate::probe::{Fault, Recorder};
 use crate::support::{package, scratch, snapshot, write_all};
 
-/// Says to a child process which run to take.
+/// Names the run that a child process opens.
 const CHILD: &str = "CREWAGENT_TEST_RUN";
 
 const DOCUMENT: &str = "---\nschemaVersion: \"1.1\"\nworkflowType: demo\ncurrentNodeId: two\nstepsCompleted:\n  - one\n---\n\nbody\n";
@@ -186,7 +186,7 @@ fn a_run_has_one_owner() {
     drop(run);
     let mut run = world.store.runs().open(&id("20261115-083015-aaaaa")).unwrap();
     assert_eq!(run.epoch, 3);
-    // What the journal knows counts, also when the lock has forgotten.
+    // The journal counts, even if the lock file has forgotten the epoch.
     let resumed = serde_json::json!({ "type": "run.resumed", "epoch": 7 });
     let resumed: EventKind = serde_json::from_value(resumed).unwrap();
     run.journal.append(&[event(2, resumed)]).unwrap();
@@ -203,7 +203,7 @@ fn another_process_is_told_who_has_the_run_and_gets_it_after_its_death() {
         match store.runs().open(&id("20261115-083015-aaaaa")) {
             Ok(run) => {
                 println!("epoch {}", run.epoch);
-                // Dies without giving anything back.
+                // The child dies without releasing anything.
                 std::mem::forget(run);
             }
             Err(error) => println!("refused: {error}"),
@@ -248,12 +248,12 @@ fn a_run_has_its_three_folders() {
         runs.roots(&run.facts).unwrap().project,
         world.path("moved").canonicalize().unwrap()
     );
-    // The package goes.
+    // The package is removed.
     let found = world.store.packages().find_any(&world.installed.name).unwrap();
     world.store.packages().remove(&found, &mut || ()).unwrap();
     let error = runs.roots(&run.facts).unwrap_err().to_string();
     assert!(error.contains("import it again with `crewagent package import`"), "{error}");
-    // It is found by its content, whatever it is called.
+    // A package is found by its content, whatever its name.
     let source = world.path("source");
     let again = world.store.packages().import(&source, &mut || ()).unwrap().installed;
     let mut facts = run.facts.clone();
@@ -286,7 +286,7 @@ fn a_run_is_created_whole_or_not_at_all() {
             match &listing.runs[..] {
                 [] => assert!(!is_created, "{fault:?}"),
                 [run] => {
-                    // An error means that there is no run, unless the process died before it could take it back.
+                    // An error means that there is no run, unless the process died before it could remove it.
                     assert!(is_created || matches!(fault, Fault::Crash(_) | Fault::Torn(_)));
                     assert_eq!((run.status, run.steps_completed), (Status::Interrupted, 1));
                     assert_eq!(run.troubles, [""; 0]);
@@ -296,7 +296,7 @@ fn a_run_is_created_whole_or_not_at_all() {
                 }
                 _ => panic!("{fault:?}"),
             }
-            // What is left is cleared away by the next one.
+            // The next run removes what is left.
             world.create("20261115-083016-bbbbb");
             let left = names(world.folder("x").parent().unwrap());
             assert!(left.iter().all(|name| !name.starts_with('.')), "{fault:?}: {left:?}");
@@ -466,7 +466,7 @@ fn what_is_wrong_with_a_run_is_said() {
         world.store.runs().open(&id("20261115-083012-a")),
         Err(RunError::Damaged { .. })
     ));
-    // A damaged run can be removed, and one with a damaged journal goes on.
+    // A damaged run can be removed, and one with a damaged journal can be opened.
     world.store.runs().remove(&id("20261115-083011-a")).unwrap();
     let run = world.store.runs().open(&id("20261115-083015-a")).unwrap();
     assert_eq!(run.recovered.notes.len(), 1);
@@ -520,6 +520,6 @@ fn a_thousand_runs_are_listed_in_no_time() {
     assert_eq!((listing.runs.len(), listing.damaged.len()), (1_000, 0));
     assert!(listing.runs.iter().all(|run| run.status == Status::WaitingUser));
     println!("1,000 runs listed: {taken:?}");
-    // The goal is 300 ms, optimised and alone on the machine.
+    // The goal is 300 ms, optimized and alone on the machine.
     assert!(taken.as_millis() < 10_000, "{taken:?}");
 }

@@ -1,4 +1,4 @@
-//! `fs.search`: what is found, in which order, and how little of it can be too much.
+//! `fs.search`: matches, their order, and limits.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::support::{scratch, write};
 
-/// A project of some files.
+/// A project with some files.
 struct Project {
     scratch: TempDir,
     mounts: Mounts,
@@ -73,7 +73,7 @@ fn globs(query: &str, globs: &[&str]) -> Search {
     Search { globs: globs.iter().map(|glob| (*glob).to_owned()).collect(), ..request(query) }
 }
 
-/// As in `a/b.md:3:7`.
+/// Formats matches such as `a/b.md:3:7`.
 fn places(matches: &[Match]) -> Vec<String> {
     matches
         .iter()
@@ -318,7 +318,7 @@ fn ignore_files_are_honoured() {
             "vendor/private.txt:1:1",
         ],
     );
-    // The rules of the folders above count when a folder is searched, but the folder itself was asked for.
+    // The rules of parent folders apply when a folder is searched, but not to the folder that was asked for.
     project.check(
         &below("x", "@project/sub"),
         &["sub/.gitignore:1:4", "sub/.gitignore:2:13", "sub/only-here.txt:1:1"],
@@ -327,7 +327,7 @@ fn ignore_files_are_honoured() {
     project.check(&below("x", "@project/.hidden"), &[".hidden/h.txt:1:1"]);
     project.check(&below("x", "@project/.env"), &[".env:1:1"]);
     project.check(&below("x", "@project/seen"), &["seen/b.log:1:1"]);
-    // What is named without a wildcard is wanted.
+    // A path without a wildcard is always searched.
     project.check(&globs("x", &["@project/target/out.txt"]), &["target/out.txt:1:1"]);
     project.check(
         &globs("x", &["@project/.env", "@project/.hidden/"]),
@@ -389,7 +389,7 @@ fn arguments_that_cannot_be_used_are_told_with_the_reason() {
     project.check_code(&regex(r"(?:\pL{200}){200}"), code, "size limit");
     project.check_code(&regex(&format!("{}x{}", "(".repeat(500), ")".repeat(500))), code, "nest");
     project.check_code(&below("x", "@project/none"), RefusalCode::NotFound, "There is no");
-    // What would take for ever elsewhere is only slow to write.
+    // An expression that would take forever elsewhere takes linear time.
     let bomb = Project::new(&[("a", &"a".repeat(100_000))]);
     bomb.check(&regex("(a|aa)*b|(a*)*c|(.*)(.*)(.*)d"), &[]);
 }
@@ -422,7 +422,7 @@ fn links_are_searched_only_when_they_are_named_and_lead_nowhere_else() {
     }
 }
 
-/// The same, the slow and simple way.
+/// Searches in a slow and simple way.
 fn naive(root: &Path, files: &[(String, Vec<String>)], request: &Search) -> Vec<String> {
     let mut all = Vec::new();
     for (name, lines) in files {

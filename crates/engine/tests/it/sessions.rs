@@ -1,5 +1,5 @@
-//! Golden sessions: each folder of `tests/sessions` is played, and what happened is compared with what happened before.
-//! `cargo xtask accept golden` writes what is expected anew; read the difference before you commit it.
+//! Golden sessions: each folder of `tests/sessions` is played, and the result is compared with the accepted one. `cargo
+//! xtask accept golden` rewrites the expectations; read the difference before you commit it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ impl Scene {
         self.begin_with(store, RunSettings::default().window_tokens)
     }
 
-    /// The same for a model with a window of this size.
+    /// Starts a conversation with a model that has a window of this size.
     fn begin_with<'s>(&self, store: &'s Store, window_tokens: u64) -> Session<'s> {
         let package = self.script.package.as_ref().map(|name| match name.as_str() {
             "." => sessions().join("package"),
@@ -120,7 +120,7 @@ fn check_session(name: &str) {
     for (at, words) in scene.script.inputs.iter().enumerate() {
         let mut events: Vec<Event> = Vec::new();
         if scene.script.restart_after.contains(&at) {
-            // As if the process was killed: nothing is closed.
+            // The process is killed: nothing is closed.
             drop(session);
             session = scene.reopen(&store, &id);
             text.push_str("\n(another process)\n");
@@ -164,7 +164,7 @@ fn told(reaction: &Reaction) -> String {
     }
 }
 
-/// The journals alone give every request again, byte for byte.
+/// Checks that the journals alone reproduce every request, byte for byte.
 fn check_requests(store: &Store, id: &RunId, sent: &[String]) {
     let runtime = Runtime::new(store, ToolServers::none());
     let mut again = runtime.requests_of_talk(id).unwrap();
@@ -185,7 +185,7 @@ fn check_requests(store: &Store, id: &RunId, sent: &[String]) {
     assert_eq!(again, sent);
 }
 
-/// Ids are never the same.
+/// Masks ids, which are random.
 fn masked(text: &str) -> String {
     let is_id = |word: &str| {
         let mut parts = word.split('-');
@@ -263,7 +263,7 @@ fn both_entries_give_the_same_run() {
     assert_eq!(crate::stage::tree(&stage.project()), crate::stage::tree(&scene.project()));
 }
 
-/// Digests and times depend on the run's id and on the clock.
+/// Masks digests and times, which depend on the run's id and on the clock.
 fn without_clock(text: &str) -> String {
     let mut out = String::new();
     for piece in text.split_inclusive('"') {
@@ -281,7 +281,7 @@ fn conversations_are_titled_listed_searched_renamed_and_removed() {
     let store = scene.store();
     let conversations = store.conversations();
     let scripted = Scripted::load(&scene.folder.join("scenario.yaml")).unwrap();
-    // One in which nothing is said leaves nothing.
+    // A conversation without messages leaves nothing.
     assert!(!scene.begin(&store).close(&mut |_| ()).unwrap());
     assert!(conversations.list(Of::All).unwrap().conversations.is_empty());
     let mut session = scene.begin(&store);
@@ -303,7 +303,7 @@ fn conversations_are_titled_listed_searched_renamed_and_removed() {
     for (words, said) in [
         ("IN THE", Some("Who is in the garden?")),
         ("12 and 14", Some("Rooms 12 and 14 are free.")),
-        // It was said in the run.
+        // The user said this in the run.
         ("has room 12", Some("Ana has room 12.")),
         ("elephants", None),
     ] {
@@ -336,7 +336,7 @@ fn a_failed_model_leaves_a_session_that_can_be_mended() {
     assert!(events.iter().any(says));
 }
 
-/// The porter, with a model that plays the scenario of a folder.
+/// Returns the porter, with a model that plays the scenario of a folder.
 fn porter(folder: &str) -> (Scene, Store, Scripted) {
     let scene = Scene::set(folder);
     let store = scene.store();
@@ -354,10 +354,10 @@ fn a_menu_that_was_asked_for_goes_before_a_question_that_waits() {
     }
     assert!(session.rest().unwrap().question.is_some());
     assert!(matches!(session.hear("/menu", &mut |_| ()).unwrap(), Reaction::Menu { .. }));
-    // The question is given up, because something else was chosen.
+    // The question is dropped, because the user chose something else.
     assert_eq!(session.hear("3", &mut |_| ()).unwrap(), Reaction::Work);
     assert!(session.rest().is_none());
-    // In front of a menu, `*` is for the menu first, and then for everything else.
+    // While the menu is open, `*` is for the menu first, and then for everything else.
     let (scene, store, _) = porter("003-restart");
     let mut session = scene.begin(&store);
     assert_eq!(session.hear("*status", &mut |_| ()).unwrap(), Reaction::Status);
@@ -396,7 +396,7 @@ fn a_run_that_cannot_be_gone_on_with_leaves_the_conversation_open() {
     assert_eq!(session.mode(), Mode::Agent);
     drop((held, session));
     assert_eq!(scene.reopen(&store, &id).mode(), Mode::Run);
-    // One that was removed is no trouble at all.
+    // A removed run is no trouble at all.
     store.runs().remove(&run).unwrap();
     let session = scene.reopen(&store, &id);
     assert_eq!((session.mode(), session.trouble()), (Mode::Agent, None));
@@ -447,7 +447,7 @@ fn a_conversation_that_is_damaged_can_be_removed_and_is_in_nobodys_way() {
     let listed = conversations.list(Of::All).unwrap();
     assert_eq!((listed.conversations.len(), listed.damaged.len()), (1, 1));
     assert_eq!(conversations.search(Of::All, "evening").unwrap().len(), 1);
-    // Beyond what a search may read there are titles, and nothing when it is not wanted any more.
+    // Beyond the read limit a search uses titles only, and it stops when it is cancelled.
     let some = |bytes, is_wanted: bool| {
         let some = conversations.search_some(Of::All, "evening", bytes, &|| is_wanted).unwrap();
         (some.found.len(), some.is_whole)
@@ -511,7 +511,7 @@ fn a_workflow_is_started_without_a_menu_and_gone_on_with_later() {
     let Reaction::Started { run_id: first } = started else { panic!("{started:?}") };
     assert_eq!(session.mode(), Mode::Run);
     session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
-    // Another one leaves the first where it is.
+    // Another run leaves the first at its position.
     let started = session.launch(launch(), &mut |_| ()).unwrap();
     let Reaction::Started { run_id: second } = started else { panic!("{started:?}") };
     assert_eq!(store.conversations().runs_of(&id).unwrap(), [first.clone(), second.clone()]);
@@ -523,7 +523,7 @@ fn a_workflow_is_started_without_a_menu_and_gone_on_with_later() {
     );
     let stranger = RunId::parse("20260101-000000-aaaaa").unwrap();
     assert_eq!(session.go_on_with(&stranger, &mut |_| ()).unwrap(), Reaction::NoRun);
-    // Somebody else can have it, and it is about the same run.
+    // Another process can open the conversation, with the same active run.
     assert!(!session.release(&mut |_| ()).unwrap());
     let session = scene.reopen(&store, &id);
     assert_eq!(session.run().unwrap().facts().run_id, first);

@@ -1,4 +1,4 @@
-//! A stage for runs: a golden folder, a store and a project of their own, a clock that ticks by itself.
+//! The fixture for runs: a golden folder, a store and a project of its own, and a clock that ticks by itself.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,20 +28,20 @@ use tempfile::TempDir;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Script {
-    /// A folder of `spec/examples`, or `.` for the folder `package` beside it.
+    /// Folder of `spec/examples`, or `.` for the folder `package` beside it.
     pub(crate) package: String,
     #[serde(default)]
     pub(crate) workflow: Option<String>,
     #[serde(default)]
     pub(crate) agent: Option<String>,
-    /// What the user says at the first, second, … stop point.
+    /// The user's messages at the first, second, … stop point.
     #[serde(default)]
     pub(crate) inputs: Vec<String>,
     #[serde(default)]
     pub(crate) variables: Map<String, Json>,
     #[serde(default)]
     pub(crate) settings: Settings,
-    /// After how many inputs another process takes over.
+    /// Numbers of inputs after which another process resumes the run.
     #[serde(default)]
     pub(crate) restart_after: Vec<usize>,
     /// Files in a folder beside the project.
@@ -50,10 +50,9 @@ pub(crate) struct Script {
     /// Links in the project; `{outside}` stands for that folder.
     #[serde(default)]
     pub(crate) links: BTreeMap<String, String>,
-    /// Named pipes in the project.
     #[serde(default)]
     pub(crate) pipes: Vec<String>,
-    /// Texts that may not turn up anywhere.
+    /// Texts that may not occur anywhere.
     #[serde(default)]
     pub(crate) never: Vec<String>,
     pub(crate) ends: Ends,
@@ -82,7 +81,7 @@ pub(crate) struct Settings {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ends {
     pub(crate) phase: Phase,
-    /// The exit code of the command line, which the tests of the command line look at.
+    /// Exit code of the command line, which the tests of the command line check.
     #[serde(default, rename = "exit")]
     _exit: u8,
 }
@@ -114,18 +113,18 @@ pub(crate) struct Stage {
     scratch: TempDir,
 }
 
-/// The folder that all golden runs are in.
+/// Returns the folder of all golden runs.
 pub(crate) fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/tests/golden")
 }
 
 impl Stage {
-    /// Sets the stage for a golden run.
+    /// Prepares a golden run.
     pub(crate) fn set(name: &str) -> Self {
         Self::set_in(name, tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
     }
 
-    /// The same in a scratch folder of the caller.
+    /// Prepares a golden run in a scratch folder of the caller.
     pub(crate) fn set_in(name: &str, scratch: TempDir) -> Self {
         let folder = golden().join(name);
         let text = fs::read_to_string(folder.join("run.yaml")).unwrap();
@@ -144,7 +143,7 @@ impl Stage {
         stage
     }
 
-    /// The store, every operation of runs passing this disk.
+    /// Opens the store, with all operations of runs on this disk.
     pub(crate) fn store(&self, disk: Disk) -> Store {
         Store::open(Some(self.scratch.path().join("home"))).unwrap().on(disk)
     }
@@ -157,7 +156,7 @@ impl Stage {
         self.scratch.path().join("project")
     }
 
-    /// The project as it is before, and no runs.
+    /// Restores the initial project, and removes all runs.
     pub(crate) fn reset_project(&self) {
         for name in ["project", "home/projects"] {
             let _ = fs::remove_dir_all(self.scratch.path().join(name));
@@ -166,7 +165,7 @@ impl Stage {
         self.set_traps();
     }
 
-    /// What cannot be kept in a repository: files beside the project, links, pipes.
+    /// Creates what a repository cannot hold: files beside the project, links, pipes.
     fn set_traps(&self) {
         let outside = self.scratch.path().join("outside");
         for (name, text) in &self.script.outside {
@@ -199,12 +198,12 @@ impl Stage {
         }
     }
 
-    /// Plays the whole script without a disturbance.
+    /// Plays the whole script without a fault.
     pub(crate) fn play(&self) -> Played {
         self.watched(&mut |_| ())
     }
 
-    /// The same, with somebody who sees every event at the moment when it is told.
+    /// Plays the whole script, and passes every event to `watch` when it is emitted.
     pub(crate) fn watched(&self, watch: &mut dyn FnMut(&Event)) -> Played {
         let store = self.store(Disk::real());
         let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
@@ -236,16 +235,16 @@ impl Stage {
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(crate) struct Played {
     pub(crate) id: RunId,
     pub(crate) events: Vec<Event>,
     pub(crate) rest: Rest,
-    /// The messages of every request that was answered, as JSON.
+    /// Messages of every answered request, as JSON.
     pub(crate) requests: Vec<String>,
 }
 
-/// A model that remembers what it was asked.
+/// A model that records its requests.
 pub(crate) struct Watched<'m> {
     pub(crate) model: &'m Scripted,
     pub(crate) requests: Mutex<Vec<String>>,
@@ -269,7 +268,7 @@ impl Model for Watched<'_> {
     }
 }
 
-/// A clock that begins on a day of November and ticks every time it is looked at.
+/// Returns a clock that starts on a day of November and ticks on every read.
 pub(crate) fn ticking() -> Clock {
     Clock::stepping("2026-11-15T09:00:00Z".parse().unwrap(), 250)
 }
@@ -296,7 +295,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Every file below a folder, with its content. Folders end in `/`.
+/// Returns every file below a folder with its content. Folders end in `/`.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
         let Ok(entries) = fs::read_dir(folder) else { return };

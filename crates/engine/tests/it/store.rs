@@ -64,7 +64,7 @@ impl Fixture {
         self.store.packages().find_any(reference).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Everything in the folder of the packages.
+    /// Returns everything in the folder of the packages.
     fn left(&self) -> Vec<String> {
         let entries = fs::read_dir(self.packages()).unwrap();
         let mut names: Vec<_> =
@@ -145,7 +145,7 @@ fn the_files_of_an_imported_package_are_read_only() {
     let all = snapshot(&installed.folder);
     assert!(all.len() > package().len());
     for (path, mode, _) in all {
-        // Folders are as usual, so that their owner can remove them.
+        // Folders have the usual mode, so that their owner can remove them.
         let expected = if path.is_dir() { usual } else { 0o444 };
         assert_eq!(mode, expected, "{}", path.display());
     }
@@ -153,7 +153,7 @@ fn the_files_of_an_imported_package_are_read_only() {
     fs::remove_dir_all(f.home()).unwrap();
 }
 
-/// Imports what must be refused, and looks whether the store has changed.
+/// Imports a package that must be refused, and checks that the store is unchanged.
 fn check_refused(f: &Fixture, path: &Path, expected: &[&str]) {
     let before = snapshot(f.scratch.path());
     match f.try_import(path) {
@@ -233,7 +233,7 @@ fn a_file_that_changes_during_an_import_stops_it() {
 #[test]
 fn what_a_crash_has_left_is_cleared_away_by_the_next_import() {
     let f = Fixture::new();
-    // Before the first import, in its middle, right before its rename, and in the middle of a removal.
+    // Crashes before the first import, in its middle, right before its rename, and in the middle of a removal.
     for (number, name) in
         ["", "package/steps/x.md", "import.json", "package/bmad.json"].iter().enumerate()
     {
@@ -340,7 +340,7 @@ fn a_damaged_package_is_repaired_by_the_next_import() {
     assert_eq!(f.count(), 1);
 }
 
-/// Writes something else into a file of the store.
+/// Overwrites a file of the store.
 fn edit(path: &Path, text: &str) {
     make_writable(path).unwrap();
     fs::write(path, text).unwrap();
@@ -366,7 +366,7 @@ fn a_package_that_was_edited_is_not_used() {
         f.store.packages().open(&installed).unwrap();
         assert_eq!(f.left().len(), 2, "{:?}", f.left());
     };
-    // The same length: only a look at the content shows it.
+    // The length is the same, so only the content shows the change.
     edit(&file, &text.replacen('e', "E", 1));
     assert_eq!(f.count(), 1);
     check_damaged();
@@ -395,7 +395,7 @@ fn a_package_is_checked_once_and_verified_for_every_run() {
     assert!(Arc::ptr_eq(&first, &packages.load(&installed).unwrap()));
     let error = packages.load_verified(&installed).unwrap_err();
     assert!(matches!(error, StoreError::Damaged(_)), "{error}");
-    // Another process has nothing in its cache.
+    // Another process has an empty cache.
     let other = Store::open(Some(f.store.home().to_owned())).unwrap();
     let error = other.packages().load(&installed).unwrap_err();
     assert!(matches!(error, StoreError::Damaged(_)), "{error}");

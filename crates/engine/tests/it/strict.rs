@@ -1,4 +1,4 @@
-//! Runs whose state changes by tools of its own: in strict mode, and where an agent has no file tools.
+//! Runs whose state is changed by state tools: in strict mode, and if an agent has no file tools.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use serde_json::Map;
 use crate::stage::{drive, ticking};
 use crate::support::{package, scratch, write_all};
 
-/// Plays the generated package, changed like this, with a model that completes each node once.
+/// Plays the generated package with a change and a model that completes each node once.
 fn check_completed(settings: RunSettings, change: impl Fn(&str, String) -> String) {
     let scratch = scratch();
     let files = package().into_iter().map(|(name, text)| {

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Functions that the tests share.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,22 @@ use crewagent_testkit::archive::{Archive, Entry};
 use crewagent_testkit::package::generated;
 use tempfile::TempDir;
 
-/// The smallest package of the generator, without findings.
+/// Returns the smallest generated package without findings.
 pub(crate) fn package() -> Vec<(String, String)> {
     generated(2, 1)
 }
 
-/// The same as entries that are not compressed.
+/// Returns its files as uncompressed entries.
 pub(crate) fn entries() -> Vec<Entry> {
     package().into_iter().map(|(name, content)| Entry::stored(name, content)).collect()
 }
 
-/// A good archive with one more entry.
+/// Returns a valid archive with one more entry.
 pub(crate) fn with(entry: Entry) -> Archive {
     Archive::of(entries()).with(entry)
 }
 
-/// A scratch folder on the disk that the build is on.
+/// Returns a scratch folder on the disk of the build.
 pub(crate) fn scratch() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
@@ -42,7 +42,7 @@ pub(crate) fn write_all(folder: &Path, files: impl IntoIterator<Item = (String, 
     }
 }
 
-/// What the gate has against bytes that lie in a file.
+/// Returns the findings of the gate about these bytes.
 pub(crate) fn refusal(bytes: &[u8], limits: &Limits) -> Option<Findings> {
     let scratch = scratch();
     let path = write(scratch.path(), "package.zip", bytes);
@@ -52,13 +52,13 @@ pub(crate) fn refusal(bytes: &[u8], limits: &Limits) -> Option<Findings> {
     }
 }
 
-/// Codes and places, as in `BM103 ../x`.
+/// Formats findings such as `BM103 ../x`.
 pub(crate) fn told(findings: Option<&Findings>) -> Vec<String> {
     let tell = |found: &Diagnostic| format!("{} {}", found.code.as_str(), found.place.file);
     findings.map_or_else(Vec::new, |findings| findings.iter().map(tell).collect())
 }
 
-/// Every file and folder below a folder: its path, its mode, its bytes.
+/// Returns every file and folder below a folder with its path, mode and bytes.
 pub(crate) fn snapshot(folder: &Path) -> Vec<(PathBuf, u32, Vec<u8>)> {
     let mut all = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! The tools as a model meets them: calls as text in, answers as text out.
+//! The tools as a model uses them: calls as text in, answers as text out.
 
 mod carrying;
 pub(crate) mod desk;

@@ -1,4 +1,4 @@
-//! Journals of golden runs, without texts: what `History` in core and `reduce` on the page are tested with.
+//! Journals of golden runs without texts, which test `History` in core and `reduce` on the page.
 
 use std::path::{Path, PathBuf};
 

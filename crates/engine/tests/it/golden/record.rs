@@ -1,8 +1,8 @@
 //! Every golden run is recorded from its journal, and the recording is played on a fresh copy of the project.
 //!
-//! All of them come back: 009 has an argument of fifty megabytes, which a recording writes as a letter and a number. A
-//! run whose state document was changed by hand, or whose journal was lost in part, would not: what happened to it from
-//! outside is not in a scenario. Such a recording says so in its first lines.
+//! All of them give the same result; 009 has an argument of fifty megabytes, which a recording writes as a letter and a
+//! number. A run whose state document was changed by hand, or whose journal was lost in part, would not: a scenario
+//! does not hold changes from outside. Such a recording says so in its first lines.
 
 use crewagent_core::event::{
     AssistantMessage, Event, EventKind, ModelEvent, Reply, ToolEvent, ToolFinished,
@@ -26,7 +26,7 @@ fn check_recorded(name: &str) {
     check_same(&stage, (&first, &left), &again, &text);
     assert_eq!(said(&record(&stage, &again)), said(&text), "a recording records as itself");
     if !stage.script.restart_after.is_empty() {
-        // What several processes did one process can do.
+        // One process can do what several did.
         stage.script.restart_after.clear();
         stage.reset_project();
         let again = stage.play();
@@ -40,7 +40,7 @@ fn record(stage: &Stage, played: &Played) -> String {
     scenario("again", &view.recovered.events, &blobs).unwrap()
 }
 
-/// What a run leaves: files of the project, and its state without what differs from run to run.
+/// Returns what a run leaves: files of the project, and its state without parts that differ from run to run.
 fn left(stage: &Stage, played: &Played) -> Vec<(String, Vec<u8>)> {
     let mut left: Vec<(String, Vec<u8>)> = tree(&stage.project()).into_iter().collect();
     let documents = tree(&stage.scratch().join("home/projects"));
@@ -72,7 +72,7 @@ fn check_same(stage: &Stage, first: (&Played, &[(String, Vec<u8>)]), again: &Pla
     }
 }
 
-/// Everything the model said, without the ids of its calls.
+/// Returns everything the model said, without the ids of its calls.
 fn replies(played: &Played) -> Vec<Json> {
     let reply = |reply: &Reply| {
         let calls: Vec<Json> = reply
@@ -109,7 +109,7 @@ fn verdicts(events: &[Event]) -> Vec<(String, Json)> {
     events.iter().filter_map(verdict).collect()
 }
 
-/// The recording without its comments.
+/// Returns the recording without its comments.
 fn said(text: &str) -> String {
     let is_comment = |line: &&str| line.trim_start().starts_with("# ");
     text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! What happened in a run, as a text that people can read and compare.
+//! Renders a run as a text that people can read and compare.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use crewagent_core::payload::Payload;
 use crewagent_core::state::call::Frame;
 use serde_json::json;
 
-/// A line of the transcript has at most this many characters of a longer text.
+/// Limit in characters of a text in one line.
 const SHOWN: usize = 300;
 
 pub(crate) fn of(events: &[Event]) -> String {
@@ -29,7 +29,7 @@ pub(crate) fn of(events: &[Event]) -> String {
     fold(&mask_digests(&text))
 }
 
-/// Many lines in a row that differ in numbers alone are told by the first one.
+/// Folds consecutive lines that differ only in numbers into the first one.
 fn fold(text: &str) -> String {
     let shape = |line: &str| line.replace(|c: char| c.is_ascii_digit(), "");
     let lines: Vec<&str> = text.lines().collect();
@@ -163,7 +163,7 @@ fn state_line(change: &StateChange, text: &mut String) {
     );
 }
 
-/// What happened to the active workflow.
+/// Renders a change of the active workflow.
 fn call_line(kind: &EventKind, text: &mut String) {
     let _ = match kind {
         EventKind::Frame(FrameEvent::Entered(FrameEntered { frame, depth, agent_id, state })) => {
@@ -271,7 +271,7 @@ fn short(text: &str) -> String {
     format!("{head}… ({} bytes)", text.len())
 }
 
-/// Digests are replaced by a word: those of the state document differ from run to run.
+/// Masks digests, because those of the state document differ from run to run.
 pub(super) fn mask_digests(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut digits = String::new();

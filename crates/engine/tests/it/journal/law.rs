@@ -1,4 +1,4 @@
-//! Whatever happens to a journal, the records before it stay.
+//! Whatever happens to a journal, the records before it survive.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -52,7 +52,7 @@ fn apply(bytes: &mut Vec<u8>, harm: &Harm) {
     }
 }
 
-/// Where two texts part.
+/// Returns the length of the common prefix.
 fn same(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
@@ -85,7 +85,7 @@ proptest! {
             Rest::Torn { bytes } | Rest::Repeated { bytes } | Rest::Damaged { bytes } => bytes,
         };
         prop_assert_eq!(judged.good + rest, bytes.len() as u64);
-        // What counts is judged the same without the rest.
+        // The good part is judged the same without the rest.
         let good = usize::try_from(judged.good).unwrap();
         let again = recover(&bytes[..good]);
         prop_assert_eq!(again.rest, Rest::Nothing);

@@ -1,18 +1,18 @@
-//! Journals that are torn, spoiled or damaged, and what is left of them.
+//! Recovery of torn and damaged journals.
 
 use super::*;
 
-/// What the recovery of some bytes gives: how many events, and the notes.
+/// Checks the number of events and the notes that recovery gives for these bytes.
 #[track_caller]
 fn check_recovered(bytes: &[u8], events: u64, notes: &[&str]) {
     let shelf = Shelf::with(bytes);
     let (mut journal, recovered) = shelf.open();
     assert_eq!(recovered.events, inputs(events));
     assert_eq!(recovered.notes, notes);
-    // The pure judgement says the same, and so does one who only looks.
+    // The pure function and a reader without the lock give the same.
     assert_eq!(recover(bytes).events, recovered.events);
     assert_eq!(Journal::read(&shelf.folder(Disk::real())).unwrap().events, recovered.events);
-    // What is added next stands behind it, and a second opening finds nothing to repair.
+    // The next record is appended after them, and a second opening finds nothing to repair.
     journal.append(&[input(events + 1)]).unwrap();
     drop(journal);
     let (_, again) = shelf.open();
@@ -46,7 +46,7 @@ fn a_record_that_is_torn_at_any_byte_is_cut_off() {
         );
         check_recovered(&whole[..end], 2, &[&note]);
     }
-    // Only the line end is missing: nothing is lost.
+    // Only the line end is missing, so nothing is lost.
     check_recovered(&whole[..whole.len() - 1], 3, &[]);
     check_recovered(&whole[..start], 2, &[]);
 }
@@ -82,7 +82,7 @@ fn a_tail_that_stands_there_twice_is_ignored() {
     let mut bytes = lines(&inputs(3));
     bytes.extend(lines(&inputs(3)[1..]));
     check_recovered(&bytes, 3, &["2 records of the journal stood there twice and were ignored"]);
-    // Something may follow, and may be torn.
+    // More may follow, and may be torn.
     bytes.extend_from_slice(b"{\"seq\":");
     check_recovered(
         &bytes,
@@ -114,7 +114,7 @@ fn check_damaged(bytes: &[u8], events: u64) {
     assert_eq!(shelf.names(), [JOURNAL, &aside]);
     journal.append(&[input(events + 1)]).unwrap();
     drop(journal);
-    // Once more, with what it has now: the second copy gets another name.
+    // Damaged once more: the second copy gets another name.
     let mut bytes = shelf.bytes();
     bytes.extend(lines(&[input(99)]));
     fs::write(shelf.path(), &bytes).unwrap();
@@ -138,7 +138,7 @@ fn what_follows_on_damage_is_moved_aside() {
     let (from, to) = (lines(&inputs(1)).len() + 10, lines(&inputs(2)).len() - 5);
     bytes[from..to].fill(0);
     check_damaged(&bytes, 1);
-    // A record of a later version is not torn, so it is not thrown away.
+    // A record of a later version is not torn, so it is not discarded.
     let mut bytes = lines(&inputs(1));
     bytes.extend_from_slice(b"{\"seq\":2,\"time\":\"\",\"type\":\"run.dreamt\"}\n");
     check_damaged(&bytes, 1);
@@ -156,7 +156,7 @@ fn a_line_of_50_megabytes_costs_no_memory_and_no_records() {
     bytes.push(b'\n');
     bytes.extend(lines(&[input(3)]));
     check_damaged(&bytes, 2);
-    // Also when it is a record by its form.
+    // Too long, although it has the form of a record.
     let mut bytes = lines(&inputs(2));
     let long = said(3, &"x".repeat(MAX_RECORD));
     bytes.extend(lines(&[long]));

@@ -1,11 +1,11 @@
-//! Hostile paths through every operation: none leaves its mount, none hangs, none learns a real path.
+//! Hostile paths in every operation: none leaves its mount, none hangs, none reveals a real path.
 
 use crate::proofs::record::proven;
 use std::collections::BTreeSet;
 
 use super::world::{World, check_clean};
 
-/// Where a path may begin.
+/// Beginnings of a path.
 const STARTS: [&str; 12] = [
     "",
     "./",
@@ -21,7 +21,7 @@ const STARTS: [&str; 12] = [
     "steps/",
 ];
 
-/// What may lead out, with `T` for what is outside.
+/// Forms that may lead out; `T` stands for the target outside.
 const FORMS: [&str; 32] = [
     "../T",
     "../../T",
@@ -57,7 +57,7 @@ const FORMS: [&str; 32] = [
     "../T%00.md",
 ];
 
-/// Whole paths.
+/// Complete paths.
 const PATHS: [&str; 72] = [
     "",
     " ",

@@ -1,6 +1,6 @@
-//! What failure and power cuts leave: the order of flushes, full and read-only disks.
+//! Effects of failures and power cuts: the order of flushes, full and read-only disks.
 //!
-//! The conditions are made for a child process, which runs one of the tests of this file again.
+//! The conditions are set up for a child process, which runs one of the tests of this file again.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -13,10 +13,10 @@ use crewagent_engine::mounts::{Before, Mounts, Roots};
 
 use super::world::{World, check_code, writable};
 
-/// Says in which folder a child works.
+/// Names the folder that a child works in.
 const FOLDER: &str = "CREWAGENT_TEST_FOLDER";
 
-/// The folder of a child; `None` in the parent.
+/// Returns the folder of a child; `None` in the parent.
 fn child_folder(test: &str) -> Option<PathBuf> {
     let (name, folder) = std::env::var(FOLDER)
         .ok()?
@@ -25,7 +25,7 @@ fn child_folder(test: &str) -> Option<PathBuf> {
     (name == test).then_some(folder)
 }
 
-/// Runs a test in a child, behind some other command.
+/// Runs a test in a child, started by another command.
 fn child(command: &[&str], test: &str, folder: &Path) -> Option<Output> {
     let name = format!("mounts::durable::{test}");
     Command::new(command[0])
@@ -145,7 +145,7 @@ fn check_mounted(mount: &str, test: &str, marker: &str) {
         .arg(&folder)
         .output();
     if !probe.is_ok_and(|probe| probe.status.success()) {
-        // Nothing can be mounted here, so there is no disk to be full or read-only.
+        // This user may not mount, so there is no disk to be full or read-only.
         return;
     }
     check_child(&child(&command, test, &folder).unwrap(), marker);
@@ -185,7 +185,7 @@ fn a_folder_without_rights_is_a_typed_error() {
     let is_root = fs::write(folder.join("closed/probe"), "x").is_ok();
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env"];
     let command: &[&str] = if is_root { &nobody } else { &["env"] };
-    // As nobody one may not even see the binary, or the folder.
+    // The user `nobody` may not even see the binary or the folder.
     let seen = Command::new(command[0])
         .args(&command[1..])
         .arg("ls")
@@ -198,7 +198,7 @@ fn a_folder_without_rights_is_a_typed_error() {
     } else {
         println!("no other user can be used here: rights are not checked");
     }
-    // So that the folder can be removed by anyone.
+    // Any user can remove the folder now.
     for name in ["closed", "shut"] {
         fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }

@@ -1,4 +1,4 @@
-//! What `fs.list` shows of a folder, in which order, and where it stops.
+//! `fs.list`: what it shows of a folder, in which order, and its limits.
 
 use std::fs;
 
@@ -56,7 +56,7 @@ fn past_200_names_there_is_a_preview() {
     assert_eq!(preview.matches("\"f").count(), 199);
     let end = r#","truncated":true,"hint":"There are more. Use fs.search with globs to find what you need."}"#;
     assert!(preview.ends_with(end), "{preview}");
-    // The names of a folder come before those of the next.
+    // The names of a folder come before those of the next one.
     let deep = listed(&world, "@project", 2);
     assert!(deep.contains(r#""inside.txt","many/","many/e","many/f000""#), "{deep}");
     assert!(deep.contains("\"truncated\":true"));
@@ -118,7 +118,7 @@ fn names_that_cannot_be_said_are_listed_lossily() {
     let expected =
         r#"{"ok":true,"path":"@project/odd","entries":["a�b","c:d","con","r�txt","x�"]}"#;
     assert_eq!(listed(&world, "@project/odd", 1), expected);
-    // None of them could be opened, so a search does not offer them either.
+    // None of them can be opened, so a search does not offer them either.
     assert!(world.search("needle", "@project").unwrap().unwrap().matches.is_empty());
     check_code(world.mounts.read(&vpath("@project/odd/x\u{fffd}"), 1), RefusalCode::NotFound);
 }

@@ -1,4 +1,4 @@
-//! A folder and a file change places with links to the outside, all the time, while tools work on them.
+//! A folder and a file are swapped with links to the outside continuously while tools work on them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,16 +17,16 @@ const SAMPLE_OPERATIONS: usize = 50_000;
 const FULL_OPERATIONS: usize = 1_000_000;
 const THREADS: usize = 3;
 
-/// How often operations ended in which way.
+/// Numbers of operations by result.
 #[derive(Default)]
 struct Counts {
     done: AtomicUsize,
-    /// As leading out, which shows that there was something to be refused.
+    /// Refused as leading out, which shows that the race took place.
     refused: AtomicUsize,
 }
 
 impl Counts {
-    /// Counts an answer. What was read is looked at by the caller.
+    /// Counts an answer. The caller checks the content.
     fn count<T>(&self, answer: Answer<T>) -> Option<T> {
         match answer.unwrap() {
             Ok(value) => {
@@ -97,7 +97,7 @@ fn operation(world: &World, counts: &Counts, index: usize) {
     }
 }
 
-/// Memory, where there is some, because the disk would be flushed 25,000 times.
+/// Returns a folder in memory if there is one, because a disk would be flushed 25,000 times.
 fn fast_folder() -> PathBuf {
     let memory = Path::new("/dev/shm");
     let usable = tempfile::tempdir_in(memory).is_ok();
@@ -152,9 +152,9 @@ fn swapping_a_folder_for_a_link_wins_nothing() {
     proven("P1-race", &result);
 }
 
-/// Two names change places in one step.
+/// Swaps two names atomically.
 fn exchange(one: &Path, other: &Path) {
-    // The file may have been replaced by a write at the same time; then there is nothing to swap for a moment.
+    // A write may have replaced the file at the same time; then there is nothing to swap for a moment.
     let _ = renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE);
     assert!(fs::symlink_metadata(other).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Reading, looking, and what is told about what is not there.
+//! Reading, looking, and refusals for missing files.
 
 use std::fs::{self, File};
 
@@ -98,7 +98,7 @@ fn a_file_too_large_to_measure_is_refused_at_once() {
     let world = World::new();
     File::create(world.project().join("huge")).unwrap().set_len(1 << 40).unwrap();
     check_code(world.mounts.read(&vpath("@project/huge"), 10), RefusalCode::ReadLimit);
-    // To a search it is a binary file.
+    // A search treats it as a binary file.
     let found = world.search("x", "@project").unwrap().unwrap();
     assert_eq!((found.stats.files_scanned, found.stats.matches_found), (3, 0));
 }
@@ -142,7 +142,7 @@ fn a_folder_that_cannot_be_mounted_is_told_to_the_user() {
     assert!(error.to_string().contains("nowhere` as @pkg: "), "{error}");
 }
 
-/// Whatever tool is used, `@state/workflow.md` is the document of the call that is active.
+/// For every tool, `@state/workflow.md` is the document of the active frame.
 #[test]
 fn the_state_document_is_that_of_the_active_call() {
     let world = World::new();
@@ -169,6 +169,6 @@ fn the_state_document_is_that_of_the_active_call() {
     let matches = search(&of_call, &query, &Deadline::default()).unwrap().unwrap().matches;
     let paths: Vec<String> = matches.iter().map(|found| found.path.to_string()).collect();
     assert_eq!(paths, ["@state/workflow.md", "@state/calls/2/workflow.md"]);
-    // A call without a document has none; the caller's does not stand in for it.
+    // A frame without a document does not fall back to the caller's.
     assert!(world.mounts.of_call(Some(7)).read(&path, 100).unwrap().is_err());
 }

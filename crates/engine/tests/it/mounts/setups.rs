@@ -16,7 +16,7 @@ use super::world::{SECRET, World, check_clean, check_code, vpath, writable};
 use crate::support::write;
 use crate::tools::desk::refusal_code;
 
-/// What is expected of one operation.
+/// Expected result of one operation.
 #[derive(Clone, Copy, Debug)]
 enum Expect {
     Done,
@@ -59,7 +59,7 @@ fn link(target: impl AsRef<Path>, name: &str) -> impl FnOnce(&World) {
     move |world| symlink(target, world.project().join(name)).unwrap()
 }
 
-/// Links to the place outside, which is known only when the world is made.
+/// Returns a setup that links to the place outside, whose path is known only at runtime.
 fn link_out(target: &'static str, name: &'static str) -> impl FnOnce(&World) {
     move |world| symlink(world.scratch.path().join(target), world.project().join(name)).unwrap()
 }
@@ -84,7 +84,7 @@ fn links_that_lead_out_are_refused() {
 fn an_absolute_link_is_refused_even_when_it_leads_back() {
     check_setup(link_out("project/inside.txt", "l"), "@project/l", HARD, HARD);
     check_setup(link_out("project/sub", "d"), "@project/d/inside.txt", HARD, HARD);
-    // Out and in again is out.
+    // A path out and in again counts as out.
     check_setup(link("../project/inside.txt", "l"), "@project/l", HARD, HARD);
 }
 
@@ -117,7 +117,7 @@ fn links_in_circles_are_refused() {
         symlink("a", world.project().join("b")).unwrap();
     };
     check_setup(two, "@project/a", HARD, HARD);
-    // A link to its own folder is no circle as long as the path ends.
+    // A link to its own folder is no cycle as long as the path ends.
     let here = "@project/here/here/here/inside.txt";
     check_setup(link(".", "here"), here, Expect::Done, Expect::Done);
     check_setup(
@@ -158,7 +158,7 @@ fn links_of_the_kernel_are_refused() {
     check_setup(open, "@project/f", HARD, HARD);
 }
 
-/// A mount that is itself in `/proc`, where links lead anywhere without saying so.
+/// Checks a mount that lies in `/proc`, where links lead anywhere without saying so.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_mount_of_the_kernels_own_links_is_no_way_out() {
@@ -201,7 +201,7 @@ fn pipes_sockets_and_devices_are_refused_without_waiting() {
                 .output();
             name.set(made.is_ok_and(|made| made.status.success()));
             if !name.get() {
-                // Only root can make one; the next best is a pipe.
+                // Only root can create a device; a pipe is the next best.
                 pipe(world);
                 fs::rename(world.project().join("p"), world.project().join("dev")).unwrap();
             }
@@ -222,7 +222,7 @@ fn a_hard_link_is_not_replaced() {
     }
     check_code(world.mounts.append(&writable("@project/h"), b"x", Before::Anything, 99), Sandbox);
     assert_eq!(world.around(), before);
-    // Reading one cannot be told from reading any other file; this is documented.
+    // A hard link cannot be told from any other file when it is read; this is documented.
     let read = world.mounts.read(&vpath("@project/h"), 99).unwrap().unwrap();
     assert_eq!(read.bytes, SECRET.as_bytes());
 }

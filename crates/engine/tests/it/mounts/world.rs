@@ -1,4 +1,4 @@
-//! Three mounts and a place beside them that must never be reached.
+//! Three mounts, and a place beside them that must never be reached.
 
 use std::fmt::Debug;
 use std::fs;
@@ -14,9 +14,9 @@ use tempfile::TempDir;
 
 use crate::support::{snapshot, write};
 
-/// What stands in the files outside, and nowhere inside.
+/// Content of the files outside, which occurs nowhere inside.
 pub(crate) const SECRET: &str = "canary-5d2c9f";
-/// A part of every real path, and of no virtual one.
+/// Part of every real path, and of no virtual one.
 pub(crate) const REAL: &str = "realroot-77c1";
 
 pub(crate) struct World {
@@ -65,7 +65,7 @@ impl World {
         self.scratch.path().join("outside")
     }
 
-    /// Everything that no tool may change.
+    /// Returns everything that no tool may change.
     pub(crate) fn around(&self) -> Vec<(PathBuf, u32, Vec<u8>)> {
         let root = self.scratch.path();
         let mut all: Vec<_> = fs::read_dir(root)
@@ -84,7 +84,7 @@ impl World {
         self.mounts.replace(&writable(path), content.as_bytes(), Before::Anything)
     }
 
-    /// Puts a path that a model wrote through every operation, and gives all that was answered.
+    /// Puts a path from a model through every operation, and returns all answers.
     pub(crate) fn attack(&self, text: &str) -> Vec<String> {
         let mounts = &self.mounts;
         let mut answers = crate::tools::desk::attack(mounts, text);
@@ -123,7 +123,7 @@ impl World {
     }
 }
 
-/// What a model could get to see of an answer, and more.
+/// Returns everything that a model could see of an answer, and more.
 pub(crate) fn answer<T: Debug>(answer: Answer<T>) -> String {
     match answer {
         Ok(Ok(value)) => format!("{value:?}"),

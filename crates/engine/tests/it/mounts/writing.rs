@@ -1,4 +1,4 @@
-//! Writing: whole, checked, and leaving nothing behind when it fails.
+//! Writing: atomic, checked, and without litter after a failure.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn a_write_replaces_the_whole_file_and_makes_folders() {
     assert!(!has_litter(&world));
 }
 
-/// Whether a temp file was left anywhere.
+/// Returns true if a temp file is left anywhere.
 pub(super) fn has_litter(world: &World) -> bool {
     snapshot(world.scratch.path()).iter().any(|(path, ..)| path.to_string_lossy().contains(".tmp"))
 }
@@ -45,7 +45,7 @@ fn the_expected_digest_is_compared_first() {
     assert_eq!(world.mounts.read(path.path(), 99).unwrap().unwrap().bytes, b"inside\n");
     world.mounts.replace(&path, b"new", Before::Sha256(old)).unwrap().unwrap();
     assert_eq!(world.mounts.read(path.path(), 99).unwrap().unwrap().bytes, b"new");
-    // A file that does not exist has no digest, and its folders are not made for nothing.
+    // A missing file has no digest, and its folders are not created in vain.
     let missing = writable("@project/not/yet/there.txt");
     check_code(
         world.mounts.replace(&missing, b"x", Before::Sha256(old)),
@@ -186,7 +186,7 @@ fn what_a_crash_left_is_cleared_by_the_next_write() {
     let left = write(&world.project(), &name, "half a fi");
     world.replace("@project/new.txt", "whole").unwrap().unwrap();
     assert!(!left.exists());
-    // A file that another writer has locked is its own.
+    // A temp file that another writer has locked belongs to that writer.
     let busy = fs::File::create(&left).unwrap();
     busy.lock().unwrap();
     world.replace("@project/new.txt", "again").unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Carrying out: once in effect, however often it is tried and wherever a process dies.
+//! Carrying out a change: it happens once, however often it is tried and wherever a process dies.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::desk::{Desk, STATE};
 use crate::probe::{Fault, Recorder};
 use crate::support::snapshot;
 
-/// Which content a file has when a process looks.
+/// Content of a file when a process looks at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Before,
@@ -20,7 +20,7 @@ enum At {
 
 type Tree = Vec<(PathBuf, u32, Vec<u8>)>;
 
-/// A call that writes two files, one of them new.
+/// Returns the arguments of a call that writes two files, one of them new.
 fn two_files() -> Json {
     let add = "*** Begin Patch\n*** Add File: artifacts/new/b.md\n+b\n*** End Patch\n";
     json!({"patches": [
@@ -48,7 +48,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// The tree with names that do not depend on the scratch folder.
+/// Returns the tree with names that do not depend on the scratch folder.
 fn tree(desk: &Desk) -> Tree {
     let root = desk.scratch.path();
     let relative = |(path, mode, bytes): (PathBuf, u32, Vec<u8>)| {
@@ -156,7 +156,7 @@ fn a_plan_that_cannot_be_repeated_is_refused() {
     let outcome = carry(&desk, "fs.write", &arguments, &change, None);
     assert_eq!(outcome.answer.refused, Some(RefusalCode::Precondition));
     assert_eq!(desk.text("@project/a.md"), "a\n");
-    // The clock of the plan counts, not that of the one who repeats it.
+    // The time of the plan counts, not that of the repetition.
     let update = json!({"path": STATE, "operation": "updateFrontmatter", "update": {"variables": {"set": {"x": 1}}}});
     let change = desk.change("fs.apply_patch", update.clone());
     let mut other = change.clone();
@@ -167,7 +167,7 @@ fn a_plan_that_cannot_be_repeated_is_refused() {
     assert_eq!(outcome.answer.refused, None);
 }
 
-/// Carries out with a disk that fails somewhere; then another process does the rest.
+/// Carries out a change on a disk that fails somewhere; then another process does the rest.
 fn check_fault(name: &str, arguments: &Json, fault: Fault, expected: &Tree) -> bool {
     let desk = desk();
     let change = desk.change(name, arguments.clone());
@@ -181,14 +181,14 @@ fn check_fault(name: &str, arguments: &Json, fault: Fault, expected: &Tree) -> b
         return false;
     }
     match first {
-        // The world failed: nobody was told anything, and the next process does it.
+        // The disk failed: the model got no answer, and the next process makes the change.
         Err(_) => {
             let outcome = carry(&desk, name, arguments, &change, None);
             assert_eq!(outcome.answer, change.intent.answer, "{fault:?} {arguments}");
             assert_eq!(outcome.state, change.intent.state);
             assert_eq!(&without_litter(tree(&desk)), expected, "{fault:?} {arguments}");
         }
-        // A refusal is the last word, so nothing may have changed.
+        // A refusal is final, so nothing may have changed.
         Ok(outcome) if outcome.answer.refused.is_some() => {
             assert_eq!(files(&tree(&desk)), files(&before), "{fault:?} {arguments}");
         }
@@ -208,13 +208,13 @@ fn without_litter(tree: Tree) -> Tree {
     tree.into_iter().filter(|(path, ..)| !is_litter(path)).collect()
 }
 
-/// Files alone: a write that was undone may leave an empty folder, and one that was cut short a temporary file.
+/// Returns only files: an undone write may leave an empty folder, and an interrupted one a temporary file.
 fn files(tree: &Tree) -> Vec<(&PathBuf, &Vec<u8>)> {
     let files = tree.iter().filter(|(path, _, bytes)| !bytes.is_empty() && !is_litter(path));
     files.map(|(path, _, bytes)| (path, bytes)).collect()
 }
 
-/// A process may die, or its disk may fail, before every single operation.
+/// Lets a process die or its disk fail before every single operation.
 fn check_every_operation(index: usize) {
     const EIO: i32 = 5;
     const EACCES: i32 = 13;

@@ -1,4 +1,4 @@
-//! A run's tools on real folders, and calls as a model writes them.
+//! The fixture of the tools: a run's tools on real folders, and calls as a model writes them.
 
 use std::cell::RefCell;
 use std::fs;
@@ -24,14 +24,13 @@ use tempfile::TempDir;
 use crate::mounts::world::SECRET;
 use crate::support::scratch;
 
-/// The time of every call.
+/// Time of every call.
 pub(crate) const NOW: &str = "2026-11-15T09:30:00Z";
-/// The beginning of the secret: what is found by it would tell the rest.
+/// Beginning of the secret; a search that finds it would reveal the rest.
 const PART: &str = "canary-";
-/// The state document.
 pub(crate) const STATE: &str = "@state/workflow.md";
 
-/// One decision with two conditions; the first step and the plans have outputs.
+/// Returns a workflow with one decision and two conditions; the first step and the plans have outputs.
 pub(crate) fn workflow() -> &'static Workflow {
     static WORKFLOW: OnceLock<Workflow> = OnceLock::new();
     WORKFLOW.get_or_init(|| {
@@ -47,7 +46,7 @@ fn artifacts() -> &'static ProjectPath {
     ARTIFACTS.get_or_init(|| ProjectPath::parse("artifacts").unwrap())
 }
 
-/// Tools on these mounts.
+/// Returns tools on these mounts.
 pub(crate) fn tools(mounts: &Mounts) -> Tools<'_> {
     static RECENT: Recent = Recent::new();
     Tools { mounts, workflow: Some(workflow()), artifacts: artifacts(), recent: &RECENT }
@@ -65,7 +64,7 @@ pub(crate) struct Desk {
     pub(crate) deadline: Deadline,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) json: Json,
@@ -102,7 +101,7 @@ impl Desk {
         }
     }
 
-    /// The same folders through another disk.
+    /// Opens the same folders through another disk.
     pub(crate) fn mount(root: &Path, disk: Disk) -> Mounts {
         let roots = Roots {
             project: root.join("project"),
@@ -121,7 +120,7 @@ impl Desk {
         self.scratch.path().join(path.replace('@', ""))
     }
 
-    /// Puts a file there without any tool.
+    /// Writes a file without any tool.
     pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) -> &Self {
         let real = self.real(path);
         fs::create_dir_all(real.parent().unwrap()).unwrap();
@@ -143,7 +142,7 @@ impl Desk {
         tools(&self.mounts).plan(&call, &self.occasion(&created)).unwrap()
     }
 
-    /// The change that a call plans.
+    /// Returns the change that a call plans.
     #[track_caller]
     pub(crate) fn change(&self, name: &str, arguments: Json) -> Change {
         match self.plan(name, arguments) {
@@ -175,7 +174,7 @@ impl Desk {
         }
     }
 
-    /// A call from its text to its answer, as the runtime does it.
+    /// Executes a call from its text to its answer, as the runtime does.
     #[track_caller]
     pub(crate) fn call(&self, name: &str, arguments: Json) -> Told {
         let call = match self.parse(name, &arguments) {
@@ -235,13 +234,13 @@ impl Told {
         Self::new(answer, None)
     }
 
-    /// The answer as the model gets it.
+    /// Returns the answer as the model receives it.
     pub(crate) fn text(&self) -> &str {
         self.answer.result.inline().unwrap()
     }
 }
 
-/// The calls that a hostile model makes with a path.
+/// Returns the calls that a hostile model makes with a path.
 fn hostile_calls(path: &str) -> [(&'static str, Json); 9] {
     let edits =
         json!([{"old": SECRET, "new": "x"}, {"old": "inside", "new": "outside", "all": true}]);
@@ -262,7 +261,7 @@ fn hostile_calls(path: &str) -> [(&'static str, Json); 9] {
     ]
 }
 
-/// Puts a path through every tool, and gives all that was answered or recorded.
+/// Puts a path through every tool, and returns everything that was answered or recorded.
 pub(crate) fn attack(mounts: &Mounts, path: &str) -> Vec<String> {
     let calls = hostile_calls(path);
     calls.iter().flat_map(|(name, arguments)| answers(mounts, name, arguments)).collect()
@@ -291,7 +290,7 @@ fn answers(mounts: &Mounts, name: &str, arguments: &Json) -> Vec<String> {
     told
 }
 
-/// How a call on some mounts is refused, if it is; nothing is carried out.
+/// Plans a call on some mounts, and returns the code if it is refused.
 pub(crate) fn refusal_code(mounts: &Mounts, name: &str, arguments: Json) -> Option<RefusalCode> {
     let policy = Policy::default();
     let call = match Call::parse(name, &arguments.to_string(), &policy) {

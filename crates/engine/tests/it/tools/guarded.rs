@@ -18,7 +18,7 @@ fn step(to: &str) -> Json {
     update(json!({"currentNodeId": {"set": to}}))
 }
 
-/// The four ways to say the same move.
+/// Returns the four calls that make the same move.
 fn ways(desk: &Desk, to: &str) -> [(&'static str, Json); 4] {
     let text = desk.text(STATE);
     let line = text.lines().find(|line| line.starts_with("currentNodeId:")).unwrap();
@@ -194,7 +194,7 @@ fn a_guided_run_asks_before_each_move() {
         other => panic!("{other:?}"),
     }
     assert_eq!(desk.text(STATE), before);
-    // What is no move needs no word, and what is illegal is refused without asking.
+    // A change without a move needs no approval, and an illegal one is refused without asking.
     assert!(
         desk.call("fs.apply_patch", update(json!({"variables": {"set": {"x": 1}}})))
             .state

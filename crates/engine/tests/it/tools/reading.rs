@@ -122,7 +122,7 @@ fn a_window_over_the_limit_says_where_to_go_on() {
     let told = desk.call("fs.read", json!({"path": "a", "startLine": 1, "endLine": 4})).json;
     let hint = told["hint"].as_str().unwrap();
     assert!(hint.contains("Go on with startLine 3 and endLine 4."), "{hint}");
-    // Exactly the limit fits, one byte more does not.
+    // Exactly the limit fits; one byte more does not.
     check_window(&desk, Some(2), Some(3), r#"2-3/6 false "two\nthree\n""#);
     let told = desk.call("fs.read", json!({"path": "a", "startLine": 5})).json;
     assert_eq!((&told["endLine"], &told["contentPreview"]), (&json!(5), &json!("five six sev")));
@@ -146,7 +146,7 @@ fn what_is_no_text_is_refused_by_kind() {
     }
     let window = json!({"path": "zero", "startLine": 1, "endLine": 1});
     desk.check_refused("fs.read", window, RefusalCode::InvalidArguments, &["byte 2 is NUL"]);
-    // A character that the limit cuts is no fault of the file.
+    // The limit cuts this character, so the file itself is valid.
     let small = Desk::limited(3, 9);
     small.put("@project/a", "aé中");
     assert_eq!(small.call("fs.read", json!({"path": "a"})).json["contentPreview"], "aé");

@@ -1,4 +1,4 @@
-//! `fs.write`: modes, limits, preconditions, and what counts as an artifact.
+//! `fs.write`: modes, limits, preconditions, and artifacts.
 
 use std::fs;
 
@@ -34,11 +34,11 @@ fn a_write_has_three_modes() {
     check_written(&desk, create.clone(), "@project/new.md", 0, "");
     let says = ["already exists", "fs.apply_patch"];
     desk.check_refused("fs.write", create, RefusalCode::Precondition, &says);
-    // The same text again is fine, and nothing happens.
+    // Writing the same text again is allowed and changes nothing.
     let same = json!({"path": path, "content": "twoé"});
     assert!(matches!(desk.plan("fs.write", same.clone()), Plan::Answer(_)));
     check_written(&desk, same, path, 5, "twoé");
-    // Bytes that are no text can be added to.
+    // Text can be appended to binary files.
     desk.put("@project/bin", b"\0\xff");
     desk.call("fs.write", json!({"path": "bin", "content": "x", "mode": "append"}));
     assert_eq!(fs::read(desk.real("@project/bin")).unwrap(), b"\0\xffx");
@@ -77,7 +77,7 @@ fn the_limit_is_that_of_the_file() {
     check_written(&desk, write("123", "overwrite"), "@project/a", 3, "123");
     check_written(&desk, write("45", "append"), "@project/a", 2, "12345");
     desk.check_refused("fs.write", write("", "create"), RefusalCode::Precondition, &[]);
-    // Ten thousand small calls do not get further than one large one.
+    // Many small calls get no further than one large one.
     for _ in 0..3 {
         desk.call("fs.write", write("x", "append"));
     }
@@ -86,7 +86,7 @@ fn the_limit_is_that_of_the_file() {
     desk.check_refused("fs.apply_patch", edit("56"), RefusalCode::WriteLimit, &["6 bytes"]);
     desk.call("fs.apply_patch", edit("6"));
     assert_eq!(desk.text("@project/a"), "12346");
-    // An old file may have any size when it is replaced.
+    // A file of any size can be replaced.
     desk.put("@project/a", "x".repeat(100));
     check_written(&desk, write("1", "overwrite"), "@project/a", 1, "1");
 }
@@ -184,7 +184,7 @@ fn new_files_under_the_artifacts_folder_are_artifacts() {
     }
 }
 
-/// A rule about a folder holds for every way into it.
+/// A rule about a folder holds for every path into it.
 #[cfg(unix)]
 #[test]
 fn a_link_does_not_lead_around_a_rule_about_a_folder() {
