@@ -1,8 +1,9 @@
-//! A model that streams into a terminal: what showing its words costs, and how long a word takes to the screen.
+//! Benchmark of a model that streams into a terminal: the cost of displaying its text, and the delay until a token is
+//! on the screen.
 //!
-//! `cargo bench -p crewagent-cli --bench terminal` prints a table and fails when a goal is missed; `cargo xtask
-//! accept docs` also writes it into `docs/performance.md`. Three programs are this one: the benchmark, the model (`--loopback`), and
-//! whatever runs in the terminal.
+//! `cargo bench -p crewagent-cli --bench terminal` prints a table and fails when a goal is missed;
+//! `cargo xtask accept docs` also writes it into `docs/performance.md`. This binary plays three programs: the
+//! benchmark, the model (`--loopback`), and the program in the terminal.
 #![allow(clippy::disallowed_methods, reason = "the benchmark starts programs")]
 #![allow(clippy::print_stderr, reason = "a benchmark says what it missed")]
 
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
     if let Some(code) = crewagent_testkit::loopback::serve_if_asked() {
         return code;
     }
-    // `cargo test --all-targets` runs this too, without the flag; there is nothing to test.
+    // `cargo test --all-targets` runs this without the flag; there is nothing to test.
     if !std::env::args().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }
@@ -63,10 +64,10 @@ mod terminal {
     const ROWS: u16 = 50;
     const COLUMNS: u16 = 100;
     const PAUSE: Duration = Duration::from_millis(100);
-    /// No program takes longer.
+    /// Time limit of every program.
     const PATIENCE: Duration = Duration::from_secs(120);
 
-    /// What a terminal was given, and when each token was first among it.
+    /// Bytes that a terminal received, and the time at which each token first appeared.
     struct Shown {
         began: Duration,
         ended: Duration,
@@ -74,7 +75,7 @@ mod terminal {
         bytes: Vec<u8>,
     }
 
-    /// Measures, publishes the table, and gives the goals that are missed.
+    /// Measures, publishes the table, and returns the missed goals.
     pub(super) fn run() -> Result<Vec<String>, Failure> {
         let stage = Stage::new()?;
         stage.import(&generated(2, 1))?;
@@ -112,7 +113,7 @@ mod terminal {
         Ok(if longest <= PAUSE { Vec::new() } else { vec!["the longest pause".to_owned()] })
     }
 
-    /// Prose and lists, with marks. Every token has the same length and its own number.
+    /// Returns a token of prose or lists, with markup. Every token has the same length and its own number.
     fn token(number: usize) -> String {
         let place = number % 120;
         match place {
@@ -125,7 +126,7 @@ mod terminal {
         }
     }
 
-    /// A run in a terminal, and what the model noted about its request.
+    /// Runs in a terminal. Returns its output, and the model's record of the request.
     fn play(stage: &Stage, plan: &Plan, name: &str) -> Result<(Shown, Record), Failure> {
         stage.server.play(plan)?;
         let project = stage.folder(&format!("projects/{name}"))?;
@@ -169,8 +170,8 @@ mod terminal {
         Ok(Shown { began, ended, seen, bytes: std::mem::take(&mut terminal.written) })
     }
 
-    /// How long after it left the model each token was on the screen. The end of the answer leaves one step behind the
-    /// last token.
+    /// Returns the delay of each token between the model and the screen. The end of the answer leaves the model one
+    /// step after the last token.
     fn delays(shown: &Shown, answered: Duration) -> Result<Vec<Duration>, Failure> {
         let step = Duration::from_secs(1) / RATE;
         let seen: Option<Vec<Duration>> = shown.seen.iter().copied().collect();

@@ -109,7 +109,7 @@ pub(crate) enum Command {
 }
 
 impl Default for Command {
-    /// What is done when no command is named.
+    /// Returns the command for a line without one.
     fn default() -> Self {
         Self::Ui(Ui::default())
     }

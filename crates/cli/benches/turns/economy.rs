@@ -1,9 +1,9 @@
-//! How many tokens are sent to finish a workflow, against a loop that sends all of its history each time.
+//! Benchmark of the tokens that a workflow sends, compared with a loop that sends its whole history each time.
 //!
-//! Both do the same work: the same replies, the same answers of tools, the same briefs of nodes. The loop that is
-//! compared with is worked out from what the run sent: each of its requests has the system messages and tools of ours,
-//! and every message that was sent so far, from whichever node. What a run says again at each node because it has
-//! dropped the rest (directive and summary) is left out of the loop after the first node, in its favour.
+//! Both do the same work: the same replies, the same results of tools, the same briefs of nodes. The loop is computed
+//! from the requests of the run: each of its requests has the same system messages and tools, and every message that
+//! was sent so far, from any node. Messages that a run repeats at each node because it has dropped the rest (directive
+//! and summary) are left out of the loop after the first node, in its favour.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -21,27 +21,27 @@ use super::stage::{Stage, copy};
 use super::tape::common;
 
 const NODES: usize = 50;
-/// Of the tokens that the loop sends.
+/// Maximum share of the loop's tokens.
 const SHARE: f64 = 0.5;
-/// Of a request, in the next one of the same node.
+/// Minimum share of a request that the next one of the same node repeats.
 const UNCHANGED: f64 = 0.9;
-/// English text has about so many bytes a token. The shares do not depend on it.
+/// Bytes per token of English text, approximately. The shares do not depend on it.
 const TOKEN_BYTES: u64 = 4;
 
-/// What a workflow sent, in bytes.
+/// Bytes that a workflow sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sent {
     requests: usize,
     nodes: usize,
-    /// By us.
+    /// Sent by the run.
     own: u64,
-    /// By a loop that sends everything.
+    /// Sent by a loop with the whole history.
     full: u64,
-    /// By us, in requests that another one of the same node follows on.
+    /// Sent by the run in requests before another one of the same node.
     followed: u64,
-    /// By us, in requests that follow on another one of the same node.
+    /// Sent by the run in requests after another one of the same node.
     following: u64,
-    /// What both have in common from their beginning.
+    /// Common prefix of those pairs.
     unchanged: u64,
 }
 
@@ -50,18 +50,18 @@ impl Sent {
         self.own as f64 / self.full as f64
     }
 
-    /// How much of a request the next one of the same node begins with.
+    /// Returns the share of a request that the next one of the same node begins with.
     fn unchanged_share(&self) -> f64 {
         self.unchanged as f64 / self.followed as f64
     }
 
-    /// How much of a request a provider has read before, with the one before it.
+    /// Returns the share of a request that the provider has already read with the previous one.
     fn known_share(&self) -> f64 {
         self.unchanged as f64 / self.following as f64
     }
 }
 
-/// Measures, publishes the table, and gives the goals that are missed.
+/// Measures, publishes the table, and returns the missed goals.
 pub(crate) fn run() -> Result<Vec<String>, Failure> {
     let stage = Stage::new()?;
     let rows =
@@ -72,7 +72,7 @@ pub(crate) fn run() -> Result<Vec<String>, Failure> {
     );
     let mut missed = Vec::new();
     for (name, sent) in rows {
-        // Writing into a string does not fail.
+        // Writing into a string cannot fail.
         let _ = writeln!(
             table,
             "| {name} | {} | {} | {} | {} | **{:.0} %** | **{:.1} %** | {:.1} % |",
@@ -101,7 +101,7 @@ pub(crate) fn run() -> Result<Vec<String>, Failure> {
     Ok(missed)
 }
 
-/// The example of the documentation. Its model answers as the scenario of the golden run does.
+/// Runs the example of the documentation. Its model answers with the scenario of the golden run.
 fn story(stage: &Stage) -> Result<Sent, Failure> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let golden = root.join("crates/engine/tests/golden/001-create-story-micro");
@@ -122,7 +122,7 @@ fn story(stage: &Stage) -> Result<Sent, Failure> {
     count(&played.output, &bodies)
 }
 
-/// What the model replied in a run.
+/// Returns the replies of the model in a run.
 fn replies(events: &str) -> Result<Vec<Answer>, Failure> {
     let mut answers = Vec::new();
     for line in events.lines() {
@@ -144,7 +144,7 @@ fn replies(events: &str) -> Result<Vec<Answer>, Failure> {
     Ok(answers)
 }
 
-/// Nodes in a row. At each one the note of the node before is read, a note is written, and the run moves on.
+/// Runs a row of nodes. Each reads the note of the previous node, writes its own, and moves on.
 fn row_of_nodes(stage: &Stage) -> Result<Sent, Failure> {
     stage.import(&generated(NODES, NODES - 1))?;
     let project = stage.folder("row")?;
@@ -174,9 +174,9 @@ fn row_of_nodes(stage: &Stage) -> Result<Sent, Failure> {
     count(&played.output, &bodies)
 }
 
-/// One request as a model reads it.
+/// Request as a model reads it.
 struct Request {
-    /// The tools, which come before everything else whatever their place in the body is.
+    /// Tools, which a model reads first wherever they are in the body.
     tools: String,
     systems: Vec<String>,
     rest: Vec<(String, Json)>,
@@ -199,7 +199,7 @@ impl Request {
         })
     }
 
-    /// What is the same for our request and for one with all history.
+    /// Returns the bytes that our request and one with the whole history have in common.
     fn fixed(&self) -> u64 {
         (self.tools.len() + self.systems.iter().map(String::len).sum::<usize>()) as u64
     }
@@ -211,15 +211,15 @@ impl Request {
     }
 }
 
-/// What happened between two requests, as the events tell it.
+/// Events between two requests.
 #[derive(Debug, Default)]
 struct Told {
     node: Option<String>,
-    /// The reply and the answers to its calls, as messages.
+    /// Reply and the results of its calls, as messages.
     exchange: Vec<String>,
 }
 
-/// Counts what was sent, from the events of a run and the bodies of its requests.
+/// Counts the sent bytes, from the events of a run and the bodies of its requests.
 fn count(events: &str, bodies: &Path) -> Result<Sent, Failure> {
     let mut sent = Sent::default();
     let mut history = 0;
@@ -229,7 +229,7 @@ fn count(events: &str, bodies: &Path) -> Result<Sent, Failure> {
         let request = Request::read(&bodies.join(format!("{:06}.json", at + 1)))?;
         let prompt = request.prompt();
         let moved = before.as_ref().is_none_or(|(node, _)| *node != told.node);
-        // The reply before this request and what tools answered: a run that moves on drops them.
+        // The reply before this request and the results of its tools, which a run drops when it moves on.
         history += told.exchange.iter().map(|message| message.len() as u64).sum::<u64>();
         for (text, message) in &request.rest {
             let is_new = message["role"] == "user" && known.insert(text.clone(), ()).is_none();
@@ -251,13 +251,13 @@ fn count(events: &str, bodies: &Path) -> Result<Sent, Failure> {
     Ok(sent)
 }
 
-/// Whether a message only says again what a loop with all history knows.
+/// Returns true if a message only repeats what a loop with the whole history has.
 fn is_repeated(message: &Json) -> bool {
     let text = message["content"].as_str().unwrap_or_default();
     ["RUN_DIRECTIVE", "STATE_SUMMARY"].iter().any(|mark| text.starts_with(mark))
 }
 
-/// For each request: its node, and what came before it.
+/// Returns the node of each request, and the events before it.
 fn told(events: &str) -> Result<Vec<Told>, Failure> {
     let mut all = Vec::new();
     let mut told = Told::default();

@@ -1,7 +1,7 @@
-//! The floors: the least that any program must do for the same requests, without and with the durable writes of ours.
+//! Floors: the minimum work of any program for the same requests, without and with the durable writes of a run.
 //!
-//! A floor is a process of its own, as the real one is. It plays a tape: connect, send, read the answer to its end,
-//! write what the run wrote, put the new messages behind the rendered ones, send.
+//! A floor is a separate process, like the real one. It plays a tape: it connects, sends, reads the answer to its end,
+//! writes what the run wrote, appends the new messages to the rendered ones, and sends.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -14,17 +14,17 @@ use super::tape::Turn;
 
 const FLOOR: &str = "--floor";
 
-/// Which floor.
+/// Kind of floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Floor {
-    /// A bare loop over HTTP.
+    /// Bare loop over HTTP.
     Bare,
-    /// The same with the durable writes of a run.
+    /// The same loop with the durable writes of a run.
     Durable,
 }
 
 impl Floor {
-    /// The process that plays a tape against a port. What it writes goes below a folder.
+    /// Returns the command that plays a tape against a port and writes below a folder.
     pub(crate) fn command(self, port: u16, tape: &Path, folder: &Path) -> io::Result<Command> {
         let mut command = Command::new(std::env::current_exe()?);
         let kind = match self {
@@ -75,7 +75,7 @@ fn play(port: u16, tape: &str, mut disk: Option<Disk>) -> io::Result<()> {
     Ok(())
 }
 
-/// Where a durable floor writes.
+/// Target of a durable floor's writes.
 struct Disk {
     journal: File,
     folder: PathBuf,
@@ -90,7 +90,7 @@ impl Disk {
         Ok(Self { journal, handle: File::open(&folder)?, folder })
     }
 
-    /// As a run does: the reply and the intent, a flush; the file; the result and the next request, a flush.
+    /// Writes as a run does: the reply and the intent, a flush; the file; the result and the next request, a flush.
     fn write(&mut self, turn: &Turn) -> io::Result<()> {
         for (at, line) in turn.lines.iter().enumerate() {
             self.journal.write_all(line.as_bytes())?;
@@ -104,7 +104,7 @@ impl Disk {
         self.journal.sync_data()
     }
 
-    /// Temp file, flush, rename, flush of the folder.
+    /// Replaces a file: temporary file, flush, rename, flush of the folder.
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let temp = self.folder.join(".temp");
         let mut file = File::create(&temp)?;

@@ -1,9 +1,9 @@
-//! The binary against a model on the loopback: what a turn costs us, and how many tokens a workflow costs the user.
+//! Benchmark of the binary with a model on the loopback: overhead per turn, and tokens per workflow.
 //!
 //! `cargo bench -p crewagent-cli --bench turns` prints two tables and fails when a goal is missed;
 //! `cargo xtask accept docs` also writes them into `docs/performance.md`. `-- turns` or `-- economy` runs one of them.
 //!
-//! Three programs are this one: the benchmark, the model (`--loopback`) and the floors (`--floor`).
+//! This binary plays three programs: the benchmark, the model (`--loopback`) and the floors (`--floor`).
 #![allow(clippy::disallowed_methods, reason = "the benchmark starts programs")]
 #![allow(clippy::print_stderr, reason = "a benchmark says what it missed")]
 
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         return code;
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --all-targets` runs this too, without the flag; there is nothing to test.
+    // `cargo test --all-targets` runs this without the flag; there is nothing to test.
     if !arguments.iter().any(|argument| argument == "--bench") {
         return ExitCode::SUCCESS;
     }

@@ -1,4 +1,4 @@
-//! One process that plays against the model, and what it cost.
+//! Process that plays against the model, and its measurements.
 
 use std::process::{Command, Stdio};
 use std::thread;
@@ -10,14 +10,14 @@ use crewagent_testkit::process;
 use super::Failure;
 use super::stage::Stage;
 
-/// How often the memory of the process is looked at.
+/// Interval of memory samples.
 const LOOK: Duration = Duration::from_millis(20);
-/// The last answer is held back so long, so that the memory of a process that has done its work is seen.
+/// Delay of the last answer in milliseconds, so that the memory of a process is sampled after its work.
 pub(crate) const HOLD: u64 = 100;
-/// No process takes longer.
+/// Time limit of every process.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What one process did and cost.
+/// Measurements of one process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Played {
     /// From its start to its first request.
@@ -26,15 +26,15 @@ pub(crate) struct Played {
     pub(crate) overheads: Vec<Duration>,
     /// Processor time.
     pub(crate) time: Duration,
-    /// The most memory, in KiB.
+    /// Peak memory, in KiB.
     pub(crate) memory: u64,
-    /// What it printed.
+    /// Standard output, if it was captured.
     pub(crate) output: String,
-    /// What the model noted.
+    /// Records of the model.
     pub(crate) records: Recording,
 }
 
-/// Whether what a process prints is wanted.
+/// Treatment of a process's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
     Dropped,

@@ -1,4 +1,4 @@
-//! What the binary needs to run: a store, packages in it, projects, and a model.
+//! Environment of the binary: a store with packages, projects, and a model.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use tempfile::TempDir;
 
 use super::Failure;
 
-/// The program that is measured.
+/// Measured program.
 const CREWAGENT: &str = env!("CARGO_BIN_EXE_crewagent");
 
-/// A store of its own, a place for projects, and a model on the loopback.
+/// Temporary store, a folder for projects, and a model on the loopback.
 pub(crate) struct Stage {
     pub(crate) scratch: TempDir,
     pub(crate) server: Loopback,
@@ -24,14 +24,14 @@ impl Stage {
         Ok(Self { scratch, server: Loopback::start()? })
     }
 
-    /// A folder that did not exist.
+    /// Creates a new folder.
     pub(crate) fn folder(&self, name: &str) -> Result<PathBuf, Failure> {
         let folder = self.scratch.path().join(name);
         fs::create_dir_all(&folder)?;
         Ok(folder)
     }
 
-    /// Imports a package that is made of these files.
+    /// Imports a package that consists of these files.
     pub(crate) fn import(&self, files: &[(String, String)]) -> Result<(), Failure> {
         let folder = self.folder("package")?;
         for (name, content) in files {
@@ -52,7 +52,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The program, on this store and with this model, without anything of the user who runs the benchmark.
+    /// Returns the program with this store and this model, isolated from the user's environment.
     pub(crate) fn crewagent(&self) -> Command {
         let mut command = Command::new(CREWAGENT);
         command
@@ -65,7 +65,7 @@ impl Stage {
         command
     }
 
-    /// `crewagent run` of an imported package.
+    /// Returns `crewagent run` of an imported package.
     pub(crate) fn run(&self, package: &str, project: &Path) -> Command {
         let mut command = self.crewagent();
         command
@@ -75,7 +75,7 @@ impl Stage {
     }
 }
 
-/// The files below a folder that have this name.
+/// Finds the files below a folder with this name.
 pub(crate) fn find(folder: &Path, name: &str) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -89,7 +89,7 @@ pub(crate) fn find(folder: &Path, name: &str) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

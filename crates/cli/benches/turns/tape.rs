@@ -1,4 +1,4 @@
-//! What a run sent and wrote, turn by turn, so that the floors can do the same and nothing else.
+//! Requests and writes of a run, turn by turn, so that the floors do exactly the same.
 
 use std::fs;
 use std::path::Path;
@@ -8,22 +8,22 @@ use serde_json::Value as Json;
 
 use super::Failure;
 
-/// One turn: what is written after an answer, and what is sent then.
+/// Turn: the writes after an answer, and the next request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Turn {
-    /// What is written into the journal.
+    /// Lines for the journal.
     pub(crate) lines: Vec<String>,
-    /// So many of them before the file, and flushed.
+    /// Number of lines that are written and flushed before the file.
     pub(crate) before_file: usize,
-    /// The file: its name and content.
+    /// Name and content of the file.
     pub(crate) file: Option<(String, String)>,
-    /// So many bytes of the request before stay.
+    /// Number of bytes that the previous request shares with this one.
     pub(crate) stays: usize,
-    /// And these come behind them.
+    /// Bytes that follow them.
     pub(crate) added: String,
 }
 
-/// Makes a tape of the requests and the journal of a run, and writes it to a file, one turn a line.
+/// Makes a tape from the requests and the journal of a run, and writes it to a file, one turn per line.
 pub(crate) fn record(bodies: &Path, journal: &Path, tape: &Path) -> Result<usize, Failure> {
     let turns = read(bodies, journal)?;
     let lines: Result<Vec<String>, _> = turns.iter().map(serde_json::to_string).collect();
@@ -40,7 +40,7 @@ fn read(bodies: &Path, journal: &Path) -> Result<Vec<Turn>, Failure> {
         turn.lines.push(format!("{line}\n"));
         match event["type"].as_str() {
             Some("assistant.message") => turn.file = written(&event)?,
-            // The intent; it must be on the disk before the file is touched.
+            // The intent must be on the disk before the file is touched.
             Some("tool.started") => turn.before_file = turn.lines.len(),
             Some("turn.started") => {
                 let name = format!("{:06}.json", turns.len() + 1);
@@ -56,13 +56,13 @@ fn read(bodies: &Path, journal: &Path) -> Result<Vec<Turn>, Failure> {
     Ok(turns)
 }
 
-/// How many bytes two texts begin with that are the same, up to the last whole character.
+/// Returns the length of the common prefix of two texts, up to the last whole character.
 pub(crate) fn common(one: &str, other: &str) -> usize {
     let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     other.floor_char_boundary(same)
 }
 
-/// The file that a reply writes.
+/// Returns the file that a reply writes.
 fn written(event: &Json) -> Result<Option<(String, String)>, Failure> {
     let Some(arguments) = event.pointer("/toolCalls/0/function/arguments").and_then(Json::as_str)
     else {

@@ -1,4 +1,4 @@
-//! 200 turns of one tool call each, with a history that grows to 250 KB: what a turn costs us beside the model.
+//! Benchmark of 200 turns of one tool call each, with a history that grows to 250 KB: overhead beside the model.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -20,7 +20,7 @@ const STARTS: usize = 21;
 /// Lines of about 60 bytes in each file, so that the history has 250 KB at the end.
 const LINES: usize = 13;
 
-/// Turns around the mark, so that one slow moment does not decide.
+/// Turns around the mark, so that one slow turn does not decide.
 const EARLY: RangeInclusive<usize> = 6..=14;
 const MIDDLE: RangeInclusive<usize> = 46..=54;
 const LATE: RangeInclusive<usize> = 192..=200;
@@ -29,10 +29,10 @@ const START: Duration = Duration::from_millis(20);
 const OVER_FLOOR: f64 = 1.6;
 const OVER_EARLY: f64 = 1.1;
 const TIME: Duration = Duration::from_millis(4);
-/// KiB.
+/// Maximum memory, in KiB.
 const MEMORY: u64 = 40 * 1000 * 1000 / 1024;
 
-/// One row of the table.
+/// Row of the table.
 #[derive(Debug, Default)]
 struct Row {
     played: Vec<Played>,
@@ -49,7 +49,7 @@ impl Row {
         report::median(&mut self.starts.clone())
     }
 
-    /// The median over these turns of all rounds. Turn n ends with request n + 1.
+    /// Returns the median over these turns of all rounds. Turn n ends with request n + 1.
     fn overhead(&self, turns: RangeInclusive<usize>) -> Duration {
         let of = |played: &Played| played.overheads[turns.start() - 1..*turns.end()].to_vec();
         let mut times: Vec<Duration> = self.played.iter().flat_map(of).collect();
@@ -67,7 +67,7 @@ impl Row {
 
     fn print(&self, name: &str, table: &mut String) {
         let times = [EARLY, MIDDLE, LATE].map(|turns| millis(self.overhead(turns)));
-        // Writing into a string does not fail.
+        // Writing into a string cannot fail.
         let _ = writeln!(
             table,
             "| {name} | {} | {} | {} | {:.1} MB |",
@@ -79,7 +79,7 @@ impl Row {
     }
 }
 
-/// Measures, publishes the table, and gives the goals that are missed.
+/// Measures, publishes the table, and returns the missed goals.
 pub(crate) fn run() -> Result<Vec<String>, Failure> {
     let stage = Stage::new()?;
     stage.import(&generated(2, 1))?;
@@ -136,7 +136,7 @@ fn publish(own: &Row, bare: &Row, durable: &Row, bytes: usize) -> Vec<String> {
     goals.into_iter().filter(|(holds, _)| !holds).map(|(_, goal)| goal.to_owned()).collect()
 }
 
-/// A run whose requests and records become the tape of the floors.
+/// Records a run whose requests and records become the tape of the floors.
 fn reference(stage: &Stage, tape: &std::path::Path) -> Result<(), Failure> {
     let bodies = stage.folder("bodies")?;
     turns(stage, "reference", Plan { keep: Some(bodies.clone()), ..plan() })?;
@@ -149,7 +149,7 @@ fn reference(stage: &Stage, tape: &std::path::Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A run of the real program on a new project.
+/// Runs the real program on a new project.
 fn turns(stage: &Stage, name: &str, plan: Plan) -> Result<Played, Failure> {
     let project = stage.folder(&format!("projects/{name}"))?;
     let mut command = stage.run("generated", &project);
@@ -157,7 +157,7 @@ fn turns(stage: &Stage, name: &str, plan: Plan) -> Result<Played, Failure> {
     play(stage, &plan, command, Output::Dropped)
 }
 
-/// A new file each turn, and words at the end.
+/// Returns a plan: a new file each turn, and text at the end.
 fn plan() -> Plan {
     let line = "A line of a chapter, as people write them, with some words.";
     let write = |turn: usize| {

@@ -1,4 +1,4 @@
-//! Everything that a command does can be done in the app, too, or the documentation says why not.
+//! Test that the app can do everything that a command does, or that the documentation gives a reason why not.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::Args;
 const PAGE: &str = include_str!("../../../../docs/server.md");
 const HEADING: &str = "## What the command line can do";
 
-/// The commands that do something, such as `mcp add`.
+/// Lists the commands that act, such as `mcp add`.
 fn commands(command: &clap::Command, before: &str) -> Vec<String> {
     let inner = command.get_subcommands().flat_map(|one| {
         let name = format!("{before} {}", one.get_name());
@@ -19,7 +19,7 @@ fn commands(command: &clap::Command, before: &str) -> Vec<String> {
     if inner.is_empty() { vec![before.to_owned()] } else { inner }
 }
 
-/// The table of the documentation: each command, and what is said of it.
+/// Returns the table of the documentation: each command with its text.
 fn table() -> BTreeMap<&'static str, &'static str> {
     let section = PAGE.split_once(HEADING).unwrap().1;
     let section = section.split("\n## ").next().unwrap();
@@ -34,7 +34,7 @@ fn table() -> BTreeMap<&'static str, &'static str> {
     table
 }
 
-/// The requests that a text names: `GET /api/runs`.
+/// Returns the requests that a text names, such as `GET /api/runs`.
 fn requests(said: &str) -> Vec<(String, String)> {
     let quoted = said.split('`').skip(1).step_by(2);
     let named = quoted.filter_map(|text| text.split_once(' '));

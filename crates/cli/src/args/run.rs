@@ -48,7 +48,7 @@ pub(crate) struct Resume {
     pub(crate) recording: Recording,
 }
 
-/// Who answers whom.
+/// Inputs, model and output of a run.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ConversationOptions {
     /// Your input at the first, second, … point where the run waits for you
@@ -65,7 +65,7 @@ pub(crate) struct ConversationOptions {
     pub(crate) no_input: bool,
 }
 
-/// What the run may do by itself. Everything counts from the last input.
+/// Limits of what a run may do by itself. Everything counts from the last input.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Bounds {
     /// Ask before each move of the model
@@ -109,7 +109,7 @@ pub(crate) struct Bounds {
     pub(crate) timeout: Option<Timeout>,
 }
 
-/// Whether the run becomes a scenario.
+/// Recording of the run as a scenario.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Recording {
     /// Write the whole run to FILE as a scenario when it stops; `--model scripted:FILE` replays it

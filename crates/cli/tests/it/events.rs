@@ -124,7 +124,7 @@ fn events_come_as_they_happen() {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
-    // The model never ends its reply; its deltas arrive all the same.
+    // The model never ends its reply; its deltas still arrive.
     while !line.contains("assistant.delta") {
         line.clear();
         assert!(lines.read_line(&mut line).unwrap() > 0, "no piece came");

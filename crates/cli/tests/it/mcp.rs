@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::support::{Ran, World};
 
-/// The tool server of these tests: this program, with a variable set. Without it there is nothing to do.
+/// Plays the tool server of these tests: this program, with a variable set. Without the variable it does nothing.
 #[test]
 fn play() {
     if let Ok(behaviour) = std::env::var(BEHAVIOUR) {

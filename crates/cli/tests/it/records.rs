@@ -1,4 +1,4 @@
-//! `runs` and `projects`: what the store keeps of runs.
+//! Tests of `runs` and `projects`: the runs in the store.
 
 use serde_json::Value as Json;
 

@@ -297,7 +297,7 @@ fn words_of_a_model_cannot_steer_the_terminal() {
     assert!(ran.out.contains("a\u{fffd}[31m"), "{}", ran.out);
 }
 
-/// A model that asks for a form and then repeats the answer.
+/// Model that asks for a form and then repeats the answer.
 pub(crate) const FORM: &str = r#"scenario: form
 nodes:
   step-01-ask:
@@ -339,7 +339,7 @@ fn a_form_is_answered_in_another_process() {
     assert!(right.out.contains("For Ada of 36, small."), "{right:?}");
 }
 
-/// A model that changes a file twice.
+/// Model that changes a file twice.
 pub(crate) const EDITS: &str = r##"scenario: edits
 nodes:
   step-01-ask:

@@ -1,4 +1,4 @@
-//! The server through real sockets, against the real binary.
+//! Tests of the server through real sockets, with the real binary.
 
 mod api;
 mod client;
@@ -21,10 +21,10 @@ use serde_json::{Value as Json, json};
 use self::client::{Answer, Browser};
 use crate::support::World;
 
-/// A server that was started for a test, and is killed with it.
+/// Server that a test started, killed when it is dropped.
 pub(crate) struct Served {
     child: Child,
-    /// The link that it printed.
+    /// Link that it printed.
     pub(crate) url: String,
     pub(crate) port: u16,
 }
@@ -52,7 +52,7 @@ impl Served {
         Self { child, url, port }
     }
 
-    /// A browser that has used the link.
+    /// Returns a browser that has used the link.
     pub(crate) fn browser(&self) -> Browser {
         let mut browser = Browser::new(self.port);
         let entered = browser.get(self.url.split_once(&self.port.to_string()).unwrap().1);
@@ -61,7 +61,7 @@ impl Served {
         browser
     }
 
-    /// What it says to whoever watches, if that was piped.
+    /// Takes its standard error, if that was piped.
     pub(crate) fn stderr(&mut self) -> std::process::ChildStderr {
         self.child.stderr.take().unwrap()
     }
@@ -70,12 +70,12 @@ impl Served {
         self.child.id()
     }
 
-    /// Waits for its end, and gives its exit code.
+    /// Waits for its end, and returns the exit code.
     pub(crate) fn wait(&mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
 
-    /// Ends it without a word, as a power cut would.
+    /// Kills it without a shutdown, as a power cut would.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -90,13 +90,13 @@ impl Drop for Served {
 }
 
 impl Answer {
-    /// The JSON of a good answer.
+    /// Returns the JSON of a successful answer.
     pub(crate) fn good(&self) -> Json {
         assert_eq!(self.status, 200, "{}", self.text());
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{}", self.text()))
     }
 
-    /// The code of a bad one.
+    /// Returns the code of an error.
     pub(crate) fn code(&self) -> String {
         let fault: Json = serde_json::from_slice(&self.body).unwrap_or_default();
         assert!(fault["message"].as_str().is_some_and(|text| !text.is_empty()), "{}", self.text());
@@ -104,14 +104,14 @@ impl Answer {
     }
 }
 
-/// A world with the tiny package imported, a project, and a scenario.
+/// Returns a fixture with the tiny package imported, a project, and a scenario.
 pub(crate) fn tiny() -> World {
     let world = World::with_tiny();
     assert_eq!(world.run(&["package", "import", "tiny"]).code, 0);
     world
 }
 
-/// The body that starts a run of the tiny package.
+/// Returns the body that starts a run of the tiny package.
 pub(crate) fn tiny_run(world: &World, project: &Json, scenario: &str) -> Json {
     let model = format!("scripted:{}", world.path(scenario).display());
     json!({ "project": project["id"], "package": "tiny", "model": model })

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A scratch folder with a store.
+/// Temporary folder with a store.
 pub(crate) struct World {
     pub(crate) folder: TempDir,
 }

@@ -8,7 +8,7 @@ use crate::support::World;
 const ROWS: u16 = 50;
 const COLUMNS: u16 = 60;
 
-/// The test that every terminal below starts as a child.
+/// Hosts the program of every terminal below; each starts this test as a child.
 #[test]
 fn host() {
     pty::become_program_if_asked();
@@ -106,7 +106,7 @@ fn what_was_typed_before_comes_back() {
     terminal.wait_for("Your answer:").unwrap();
     terminal.press("\u{1b}[A").unwrap();
     terminal.wait_for("Your answer: 一张传单 🏃").unwrap();
-    // The cursor stands behind wide letters of 2 columns each.
+    // The cursor is after wide letters of 2 columns each.
     assert_eq!(terminal.screen.cursor().1, 13 + 4 * 2 + 1 + 2);
     terminal.press("!\r").unwrap();
     assert_eq!(ended(terminal).0, 0);

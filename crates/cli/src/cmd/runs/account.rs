@@ -1,4 +1,4 @@
-//! What a run cost: by turn, by node, and in all.
+//! Cost of a run: by turn, by node, and in total.
 
 use anstyle::Style;
 use crewagent_core::event::{EventKind, ModelEvent};
@@ -10,13 +10,13 @@ use crate::paint::{self, NAME, QUIET};
 use crate::render::summary::{money, number};
 use crate::render::table::{Cell, table};
 
-/// What replies after completion are listed under.
+/// Row of the replies after completion.
 const COMPLETE: &str = "complete";
 
-/// The replies of a run, and what each of them cost.
+/// Replies of a run, with the cost of each.
 #[derive(Debug, Default)]
 pub(super) struct Account {
-    /// Where the request that is open was made.
+    /// Node of the open request.
     place: Option<String>,
     turns: Vec<Turn>,
 }
@@ -24,19 +24,19 @@ pub(super) struct Account {
 #[derive(Debug)]
 struct Turn {
     number: u64,
-    /// None after completion.
+    /// Node; none after completion.
     node: Option<String>,
-    /// Which model replied, where that is known.
+    /// Model that replied, if known.
     from: Option<String>,
     usage: Usage,
 }
 
-/// Several replies together.
+/// Sum of several replies.
 #[derive(Debug, Default)]
 struct Sum {
     turns: u64,
     usage: Usage,
-    /// Replies with tokens and without a price.
+    /// Number of replies with tokens and without a price.
     unpriced: u64,
 }
 
@@ -49,7 +49,7 @@ impl Sum {
 }
 
 impl Account {
-    /// Takes an event; `position` is the one after it. Replies alone cost something.
+    /// Adds an event; `position` is the one after it. Only replies have a cost.
     pub(super) fn take(&mut self, kind: &EventKind, position: &Position) {
         match kind {
             EventKind::Model(ModelEvent::TurnStarted(started)) => {
@@ -76,12 +76,12 @@ impl Account {
         }
     }
 
-    /// How many replies there were.
+    /// Returns the number of replies.
     pub(super) fn turns(&self) -> u64 {
         self.turns.len() as u64
     }
 
-    /// What they cost in all.
+    /// Returns the total usage.
     pub(super) fn usage(&self) -> Usage {
         self.all().usage
     }
@@ -92,7 +92,7 @@ impl Account {
         sum
     }
 
-    /// By node, in the order of the first visit.
+    /// Groups the replies by node, in the order of the first visit.
     fn nodes(&self) -> Vec<(Option<&str>, Sum)> {
         let mut nodes: Vec<(Option<&str>, Sum)> = Vec::new();
         for turn in &self.turns {
@@ -109,7 +109,7 @@ impl Account {
         nodes
     }
 
-    /// One line a node, and one for all. Columns that would be empty are left out.
+    /// Formats one line per node, and one for the total. Empty columns are left out.
     pub(super) fn human(&self) -> String {
         let all = self.all();
         if all.usage.tokens() == 0 {
@@ -146,13 +146,13 @@ impl Account {
         text
     }
 
-    /// The nodes, for programs.
+    /// Returns the usage by node, as JSON.
     pub(super) fn by_node(&self) -> Json {
         let node = |(node, sum): (Option<&str>, Sum)| json!({ "node": node, "turns": sum.turns, "usage": sum.usage });
         self.nodes().into_iter().map(node).collect()
     }
 
-    /// The turns, for programs.
+    /// Returns the usage by turn, as JSON.
     pub(super) fn by_turn(&self) -> Json {
         let turn = |turn: &Turn| {
             let mut value = json!({ "turn": turn.number, "node": turn.node, "usage": turn.usage });
@@ -165,7 +165,7 @@ impl Account {
     }
 }
 
-/// A column of the table.
+/// Column of the table.
 struct Column {
     name: &'static str,
     is_used: fn(&Sum) -> bool,
@@ -189,7 +189,7 @@ const COLUMNS: [Column; 6] = [
     Column { name: "cost", is_used: |all| all.usage.cost.is_some(), text: cost },
 ];
 
-/// Tokens, marked where they are an estimate.
+/// Formats tokens, with a mark if they are an estimate.
 fn tokens(sum: &Sum, tokens: u64) -> String {
     match tokens {
         0 => "-".to_owned(),
@@ -197,7 +197,7 @@ fn tokens(sum: &Sum, tokens: u64) -> String {
     }
 }
 
-/// The price, as far as it is known.
+/// Formats the price, as far as it is known.
 fn cost(sum: &Sum) -> String {
     match sum.usage.cost {
         None => "-".to_owned(),

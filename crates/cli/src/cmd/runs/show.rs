@@ -109,7 +109,7 @@ impl Report<'_> {
         self.summary.status == Status::WaitingUser
     }
 
-    /// How it is, why, and what it took.
+    /// Describes status, reason and usage.
     fn status(&self) -> String {
         let summary = self.summary;
         let verdict = match summary.status {
@@ -173,7 +173,7 @@ impl Report<'_> {
         self.project.as_ref().map_or_else(|| PathBuf::from(artifact), |root| root.join(artifact))
     }
 
-    /// How to go on.
+    /// Returns advice on how to continue, with the commands.
     fn next(&self) -> (String, Vec<String>) {
         let id = self.summary.run_id.as_str();
         if let Some(reason) = self.summary.reason.filter(|_| self.waits())

@@ -21,7 +21,7 @@ pub(crate) struct Quirks {
     pub(crate) new_limit: bool,
     pub(crate) one_call: bool,
     pub(crate) thinks: bool,
-    /// The key it wants.
+    /// Key that it requires.
     pub(crate) key: Option<&'static str>,
     /// Every answer is this web page.
     pub(crate) page: Option<(u16, &'static str)>,
@@ -43,7 +43,7 @@ impl Server {
         Self { url: http.url(), http: Some(http) }
     }
 
-    /// Returns an address where nothing listens any more.
+    /// Returns an address at which nothing listens any more.
     pub(crate) fn gone() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         Self { url: format!("http://{}/v1", listener.local_addr().unwrap()), http: None }

@@ -1,4 +1,4 @@
-//! What can be asked: the document against the routes, and the way of each thing through its requests.
+//! Tests of the API: the document against the routes, and each resource through its requests.
 
 use serde_json::{Value as Json, json};
 
@@ -6,7 +6,7 @@ use super::client::{Browser, Events};
 use super::{Served, tiny, tiny_run};
 use crate::support::{World, example};
 
-/// A server, and somebody who uses it.
+/// Starts a server, and returns it with a logged-in browser.
 pub(super) fn let_in(world: &World) -> (Served, Browser) {
     let served = Served::start(world, 0);
     let browser = served.browser();
@@ -24,7 +24,7 @@ pub(super) fn until(events: &mut Events, phase: &str) {
     assert!(found.is_some(), "{phase} is never told");
 }
 
-/// A run of the tiny package from its start to its end.
+/// Completes a run of the tiny package, and returns its id.
 pub(super) fn completed(world: &World, browser: &Browser) -> String {
     let project = project(world, browser);
     let started = browser.post("/api/runs", &tiny_run(world, &project, "tiny.yaml")).good();
@@ -192,7 +192,7 @@ fn a_conversation_goes_from_a_menu_to_a_run_and_back() {
     assert_eq!(question.data["journal"], json!({ "kind": "run", "id": run }));
     until(&mut events, "WaitingUser");
     assert_eq!(browser.get(&at("")).good()["activeRun"], run);
-    // Either address is that of the run.
+    // Both addresses are those of the run.
     browser.post(&format!("/api/runs/{run}/say"), &json!({ "text": "a brief" })).good();
     until(&mut events, "Completed");
     let left = browser.post(&at("/say"), &json!({ "text": "/pause" })).good();
@@ -269,7 +269,7 @@ fn a_key_goes_in_and_never_comes_out() {
     }
     let without = browser.json("PUT", "/api/models/other", &json!({ "model": "m" }));
     assert_eq!(without.code(), "invalid");
-    // Nothing is written of what is refused, and nobody is told of a file that is broken.
+    // A refused request writes nothing, and its message does not name the settings file.
     let nowhere = json!({ "model": "m", "baseUrl": "not a url", "noKey": true });
     let wrong = browser.json("PUT", "/api/models/other", &nowhere);
     assert_eq!(wrong.code(), "invalid");
@@ -356,9 +356,9 @@ fn what_another_process_has_is_not_spoken_to() {
     let run = came["runId"].as_str().unwrap();
     let mut events = browser.stream(&format!("run/{run}"), None);
     until(&mut events, "WaitingUser");
-    // The server gives it back when nothing more is said.
+    // The server releases the run when no more input arrives.
     events.find(|frame| frame.data["event"]["type"] == "run.finished").unwrap();
-    // This process is the other one.
+    // The test process is the other one.
     let project = project["id"].as_str().unwrap();
     let lock = world.path(&format!("store/projects/{project}/runs/{run}/lock"));
     let lock = std::fs::File::open(lock).unwrap();
@@ -384,7 +384,7 @@ fn settings_that_are_wrong_are_told_as_such() {
     }
     std::fs::remove_file(path).unwrap();
     browser.get("/api/runs").good();
-    // What the commands advise is not what the app can do.
+    // The app cannot do what the commands advise.
     let facts = browser.get("/api/app").good();
     let problem = facts["modelProblem"].as_str().unwrap();
     assert!(problem.contains("in the settings") && !problem.contains("--model"), "{problem}");

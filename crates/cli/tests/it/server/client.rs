@@ -1,4 +1,4 @@
-//! A browser for tests: exact bytes out, and whatever comes back.
+//! Browser for tests: sends exact bytes and returns any answer.
 
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::TcpStream;
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-/// Nothing that a test waits for takes longer.
+/// Time limit of every wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Sends requests as a page of the server would.
+/// Sender of requests as a page of the server makes them.
 #[derive(Clone, Debug)]
 pub(crate) struct Browser {
     port: u16,
     cookie: Option<String>,
 }
 
-/// What came back.
+/// Answer of the server.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -73,7 +73,7 @@ impl Browser {
         let mut socket = self.connect();
         let head = self.head(method, path, headers, body.len());
         socket.write_all(head.as_bytes()).unwrap();
-        // The server may have answered and hung up before it has seen all of it.
+        // The server may have answered and closed the connection before it read everything.
         let _ = socket.write_all(body);
         read_answer(&mut BufReader::new(socket))
     }
@@ -85,7 +85,7 @@ impl Browser {
         socket
     }
 
-    /// The head of a request. Headers that are given replace those of our own page.
+    /// Writes the head of a request. Given headers replace those of our own page.
     pub(crate) fn head(
         &self,
         method: &str,
@@ -156,7 +156,7 @@ fn read_head(reader: &mut impl BufRead) -> (u16, Vec<(String, String)>) {
     (status.unwrap_or_else(|| panic!("no answer: {line:?}")), headers)
 }
 
-/// A body that comes in chunks.
+/// Body in chunks.
 struct Chunks<R> {
     reader: R,
     left: usize,
@@ -166,7 +166,7 @@ impl<R: BufRead> Read for Chunks<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.left == 0 {
             let mut line = String::new();
-            // The line end behind the chunk before.
+            // The line end after the previous chunk.
             while line.trim().is_empty() {
                 line.clear();
                 if self.reader.read_line(&mut line)? == 0 {
@@ -185,12 +185,11 @@ impl<R: BufRead> Read for Chunks<R> {
     }
 }
 
-/// A stream of events.
 pub(crate) struct Events {
     reader: BufReader<Chunks<BufReader<TcpStream>>>,
 }
 
-/// A frame of it.
+/// Frame of a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) name: String,
@@ -198,7 +197,7 @@ pub(crate) struct Frame {
     pub(crate) data: Json,
 }
 
-/// Until the other end hangs up.
+/// Ends when the server closes the stream.
 impl Iterator for Events {
     type Item = Frame;
 

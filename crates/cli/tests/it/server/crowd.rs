@@ -1,4 +1,4 @@
-//! Many runs at once, and what a server costs that does nothing.
+//! Many concurrent runs, and the resources of an idle server.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::{Served, tiny, tiny_run};
 
-/// As many as must work.
+/// Number of runs that must work.
 const RUNS: usize = 100;
-/// KiB that a server may have that does nothing.
+/// Maximum memory of an idle server, in KiB.
 const IDLE: u64 = 40 << 10;
 
 #[test]
@@ -27,7 +27,7 @@ fn a_hundred_runs_work_at_once_and_the_list_is_live() {
             .insert(browser.post("/api/runs", &run).good()["runId"].as_str().unwrap().to_owned());
     }
     assert_eq!(waiting.len(), RUNS);
-    // Every one of them is told to rest, on a stream that watches none of them.
+    // Every one of them is reported as idle, on a stream that watches none of them.
     while !waiting.is_empty() {
         let frame = list.next().unwrap();
         if frame.name == "notice" && frame.data["phase"] == "WaitingUser" {

@@ -1,4 +1,4 @@
-//! Forks, and the way back from what a run wrote.
+//! Forks, and reverts of a run's changes.
 
 use serde_json::{Value as Json, json};
 
@@ -9,13 +9,13 @@ use crate::support::World;
 
 const BRIEF: &str = "artifacts/brief.md";
 
-/// The event by which a run came to a node.
+/// Returns the event by which a run came to a node.
 fn visit(run: &Json, node: &str) -> Json {
     let path = run["path"].as_array().unwrap();
     path.iter().find(|visit| visit["node"] == node).unwrap()["seq"].clone()
 }
 
-/// A run that came to its end, and that nobody works on any more.
+/// Completes a run and waits until no process drives it.
 fn at_rest(world: &World, browser: &Browser) -> String {
     let id = completed(world, browser);
     let mut events = browser.stream(&format!("run/{id}"), None);
@@ -26,7 +26,7 @@ fn at_rest(world: &World, browser: &Browser) -> String {
     id
 }
 
-/// Waits until something is told about how runs are.
+/// Waits until a change of a run's status is reported.
 fn until_notice(events: &mut Events) {
     assert!(events.any(|frame| frame.name == "notice"));
 }
@@ -79,7 +79,7 @@ fn what_cannot_be_forked_says_why() {
     let no_visit = browser.post(&format!("/api/runs/{id}/fork"), &json!({ "event": 2 }));
     assert_eq!(no_visit.code(), "not-found");
     assert_eq!(browser.get("/api/runs/20200101-000000-abcde/fork?event=1").code(), "not-found");
-    // One that is at work writes the same files.
+    // A run in progress writes the same files.
     world.write("slow.yaml", "scenario: slow\npace: { characters: 1, milliseconds: 60000 }\nnodes:\n  step-01-ask:\n    - say: \"Hello.\"\n");
     let place = project(&world, &browser);
     let started = browser.post("/api/runs", &tiny_run(&world, &place, "slow.yaml")).good();

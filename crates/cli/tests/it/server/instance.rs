@@ -1,4 +1,4 @@
-//! One server for a store, and its end.
+//! Tests of the single server of a store, and of its end.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -18,7 +18,7 @@ fn a_second_start_opens_the_page_of_the_first() {
     assert_ne!(url, served.url);
     let answer = Browser::new(served.port).get(url.split_once(&served.port.to_string()).unwrap().1);
     assert_eq!(answer.status, 303);
-    // The first link is as good as it was.
+    // The first link is still valid.
     served.browser();
 }
 
@@ -78,7 +78,7 @@ fn a_server_that_is_told_to_end_says_goodbye_and_ends() {
 fn without_a_command_the_app_is_opened() {
     let world = World::new();
     let mut command = world.command();
-    // Nothing to open a browser with.
+    // There is no program that opens a browser.
     command.env("PATH", world.folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
     let served = Served::of_plain(command);
     assert!(served.port >= 4747);
@@ -100,7 +100,7 @@ fn the_link_is_in_a_private_page_and_not_in_the_arguments_of_the_opener() {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut served = Served::of_plain(command);
     let said = BufReader::new(served.stderr()).lines().map(Result::unwrap);
-    // An opener that fails is told of.
+    // A failing opener is reported.
     let failure = said.into_iter().find(|line| line.contains("could be opened")).unwrap();
     assert!(failure.contains("exit status: 4"), "{failure}");
     let page = world.path("store/server/open.html");
@@ -124,7 +124,7 @@ fn a_second_start_opens_nothing_but_a_link_to_the_first() {
     use std::io::{BufRead as _, BufReader, Write as _};
 
     let world = World::new();
-    // Somebody else has the lock, and answers with an address of their own.
+    // Another process has the lock, and answers with its own address.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let record = serde_json::json!({ "pid": 1, "port": port, "secret": "x" });

@@ -1,4 +1,4 @@
-//! Lists and pages: what is not shown is not read, and nothing is left out.
+//! Lists and pages: entries that are not shown are not read, and none is left out.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use super::api::{let_in, project};
 use super::client::Browser;
 use super::{tiny, tiny_run};
 
-/// Starts a run, and waits until it rests.
+/// Starts a run, and waits until it is idle.
 fn rested(browser: &Browser, body: &Json) -> String {
     let id = browser.post("/api/runs", body).good()["runId"].as_str().unwrap().to_owned();
     let mut events = browser.stream(&format!("run/{id}"), None);
@@ -36,7 +36,7 @@ fn a_list_reads_what_it_shows_and_counts_the_rest() {
     let mut ids = [rested(&browser, &body), rested(&browser, &body)];
     ids.sort();
     let project = project["id"].as_str().unwrap();
-    // The older one cannot be read any more, which only a list that reads it can tell.
+    // The older one is unreadable now, which only a list that reads it would report.
     let older = world.path(&format!("store/projects/{project}/runs/{}/run.json", ids[0]));
     fs::write(older, "{}").unwrap();
     let listed = |query: &str| browser.get(&format!("/api/runs?{query}")).good();
@@ -46,7 +46,7 @@ fn a_list_reads_what_it_shows_and_counts_the_rest() {
     let all = listed("");
     assert_eq!((all["runs"].as_array().unwrap().len(), &all["total"]), (1, &json!(2)));
     assert_eq!(all["damaged"][0]["name"], ids[0].as_str());
-    // How a run is, only the run itself says.
+    // The status of a run is only in the run itself.
     let waiting = listed("status=waiting-user&limit=1");
     assert_eq!((&waiting["total"], &waiting["damaged"][0]["name"]), (&json!(1), &json!(ids[0])));
     let projects = browser.get("/api/projects").good();
@@ -120,7 +120,7 @@ fn pages_of_events_are_the_journal() {
         after = next[2]["seq"].as_u64().unwrap();
     }
     assert_eq!(json!(events), whole["events"]);
-    // From a place where no page ended.
+    // From an offset at which no page ended.
     let rest = page("after=4");
     assert_eq!(rest["events"].as_array().unwrap()[..], events[4..]);
     assert_eq!(page("after=100000")["events"], json!([]));

@@ -1,4 +1,4 @@
-//! MCP servers through the API: set up, tried out, switched, removed; and what tools may do.
+//! MCP servers through the API: added, tested, switched, removed; and the policy for their tools.
 #![cfg(unix)]
 
 use std::fs;
@@ -13,7 +13,7 @@ use super::api::let_in;
 use super::client::Browser;
 use crate::support::World;
 
-/// The server of these tests, which is this program, in one of its manners.
+/// Returns the settings of the tests' server, which is this program with a behaviour.
 fn program(manner: &str) -> Json {
     let command = std::env::current_exe().unwrap();
     json!({ "way": {
@@ -61,7 +61,7 @@ fn a_server_is_set_up_tried_out_switched_and_removed() {
     assert_eq!(report["tools"].as_array().unwrap().len(), 12);
     assert_eq!(echo(&report)["verdict"], "deny", "the policy has servers off");
 
-    // What came of it is remembered, and told with the rules as they are now.
+    // The result is kept, and returned with the current rules.
     let on = browser.json("PATCH", &at("s"), &json!({ "enabled": true })).good();
     assert_eq!(on["state"], "kept-out");
     allow_servers(&browser);
@@ -85,7 +85,7 @@ fn a_server_is_set_up_tried_out_switched_and_removed() {
     );
     assert_eq!(row("mcp.s.echo")["rule"], json!({ "pattern": "mcp.s.echo", "from": "settings" }));
     assert_eq!(row("mcp.s.note")["by"], "settings", "offered, and named by no rule");
-    // The command line says the same.
+    // The command line returns the same.
     let told: Json = serde_json::from_str(&world.run(&["mcp", "list", "--json"]).out).unwrap();
     assert_eq!(
         (&told["servers"][0]["name"], &told["servers"][0]["allowed"]),
@@ -183,11 +183,11 @@ fn secrets_go_in_and_never_come_out() {
     assert_eq!(header(&item, 1), json!({ "name": "X-Region", "value": "eu", "stored": false }));
     let kept = fs::read_to_string(world.path("store/credentials.toml")).unwrap();
     assert!(kept.contains("abc-def-ghi"));
-    // What the page was told can be sent back as it is: the secret stays.
+    // The page can send back what it received: the secret stays.
     let again = json!({ "way": item["way"], "enabled": true });
     assert_eq!(set(&browser, "web", &again)["way"], item["way"]);
     assert_eq!(fs::read_to_string(world.path("store/credentials.toml")).unwrap(), kept);
-    // A password that somebody wrote into the settings by hand is not shown, and can be kept.
+    // A password that a user wrote into the settings by hand is not shown, and can be kept.
     let config = world.path("store/config.toml");
     let text = fs::read_to_string(&config).unwrap();
     let by_hand =
@@ -312,7 +312,7 @@ fn another_page_cannot_set_up_or_start_a_program() {
     }
     assert_eq!(fs::read_to_string(world.path("store/config.toml")).unwrap(), before);
     assert!(!marker.exists(), "nothing was started");
-    // To set it up starts nothing either; to try it out does.
+    // Adding a server starts nothing either; testing it does.
     browser.post(&format!("{}/test", at("s")), &json!({})).good();
     assert!(marker.exists());
 }

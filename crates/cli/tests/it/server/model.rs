@@ -1,4 +1,4 @@
-//! A model whose reply continues when the test says so.
+//! Model whose reply continues when the test allows it.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crewagent_testkit::model_server::{AfterAnswer, ModelServer};
 
-/// The reply: the first part at once, the second when it may.
+/// Parts of the reply: the first is sent at once, the second when the test allows it.
 pub(crate) const WORDS: [&str; 2] = ["Once upon a time ", "there was a run."];
-/// Nothing that a test waits for takes longer.
+/// Time limit of every wait.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Speaker {
@@ -19,15 +19,15 @@ pub(crate) struct Speaker {
 
 #[derive(Default)]
 struct State {
-    /// Requests that are still to fail.
+    /// Number of requests that will still fail.
     failing: usize,
     may_go_on: bool,
-    /// Replies whose first part was sent.
+    /// Number of replies whose first part was sent.
     begun: usize,
 }
 
 impl Speaker {
-    /// Starts a server that fails so many times first.
+    /// Starts a server whose first requests fail.
     pub(crate) fn new(failing: usize) -> Self {
         let state = Arc::new((Mutex::new(State { failing, ..State::default() }), Condvar::new()));
         let shared = Arc::clone(&state);

@@ -1,4 +1,5 @@
-//! Nothing of a stream is lost: not when the connection is cut, and not when the server is killed in mid-reply.
+//! Tests that no event of a stream is lost: not when the connection breaks, and not when the server is killed in
+//! mid-reply.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +10,12 @@ use super::model::{Speaker, WORDS};
 use super::{Served, tiny};
 use crate::support::World;
 
-/// What a page would show: the events of each journal, and the pieces of the reply that is coming.
+/// Content of a page: the events of each journal, and the deltas of the current reply.
 #[derive(Debug, Default, PartialEq)]
 struct View {
     events: BTreeMap<String, Vec<Json>>,
     pieces: BTreeMap<String, String>,
-    /// The id of the last frame.
+    /// Id of the last frame.
     id: String,
     rewinds: usize,
 }
@@ -49,7 +50,7 @@ impl View {
         }
     }
 
-    /// Follows a stream until something holds.
+    /// Follows a stream until a condition holds.
     fn until(&mut self, frames: &mut impl Iterator<Item = Frame>, done: impl Fn(&Self) -> bool) {
         while !done(self) {
             let frame = frames.next().unwrap_or_else(|| panic!("the stream ends: {self:?}"));
@@ -65,7 +66,7 @@ impl View {
         self.events.values().flatten().any(|event| event["type"] == kind)
     }
 
-    /// Whether the reply is there, and the conversation waits for more words.
+    /// Returns true if the reply is complete, and the conversation waits for input.
     fn rests(&self) -> bool {
         let last = self.events.values().flatten().last();
         self.has("assistant.message") && last.is_some_and(|event| event["phase"] == "WaitingUser")
@@ -80,7 +81,7 @@ impl View {
     }
 }
 
-/// A conversation in which the model has been asked for a story.
+/// Conversation in which the user has asked the model for a story.
 struct Scene {
     world: World,
     speaker: Speaker,
@@ -111,7 +112,7 @@ impl Scene {
     }
 }
 
-/// A server whose model is this one.
+/// Starts a server with this model.
 pub(super) fn serve(world: &World, speaker: &Speaker, port: u16) -> Served {
     let mut command = world.command();
     command.env("CREWAGENT_BASE_URL", speaker.url()).env("CREWAGENT_MODEL", "story");
@@ -128,7 +129,7 @@ fn a_connection_that_is_cut_in_mid_reply_loses_no_token() {
     let mut stream = browser.stream(&scene.journal(), None);
     scene.say(&browser, "Tell me a story.");
     cut.until(&mut stream, |view| view.piece() == WORDS[0]);
-    // The page is loaded anew, or the computer slept.
+    // The page is reloaded, or the computer slept.
     drop(stream);
     scene.speaker.go_on();
     let mut stream = browser.stream(&scene.journal(), Some(&cut.id));
@@ -154,7 +155,7 @@ fn pieces_that_came_while_nobody_listened_are_there() {
 
 #[test]
 fn a_server_that_is_killed_in_mid_reply_loses_nothing() {
-    // The first request fails, so that something is told that is not written yet when the server dies.
+    // The first request fails, so that an event is sent that is not yet durable when the server dies.
     let (world, speaker) = (tiny(), Speaker::new(1));
     let served = serve(&world, &speaker, 0);
     let (port, browser) = (served.port, served.browser());
@@ -168,7 +169,7 @@ fn a_server_that_is_killed_in_mid_reply_loses_nothing() {
     assert!(stream.all(|frame| frame.name != "bye"), "it had no time for words");
     let served = serve(&scene.world, &scene.speaker, port);
     assert_eq!(served.port, port, "the same address again");
-    // The same cookie, the same stream, as a browser does by itself.
+    // The same cookie and the same stream, as a browser does by itself.
     let mut stream = browser.stream(&scene.journal(), Some(&cut.id));
     cut.until(&mut stream, |view| view.rewinds > 0);
     assert_eq!(cut.piece(), "");

@@ -1,4 +1,4 @@
-//! Who is kept out, and how: other pages, other users, other names, odd paths, floods.
+//! Refused clients: other pages, other users, other names, odd paths, floods.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -11,7 +11,8 @@ use super::client::{Browser, read_answer};
 use super::{Served, tiny};
 use crate::support::World;
 
-/// A server for each thread of tests; nothing that is refused changes it. It ends with the thread, as a static would not.
+/// Returns the server of this thread of tests, which no refused request changes. It ends with the thread, as a static
+/// would not.
 fn served() -> Rc<(Served, World)> {
     thread_local! {
         static SERVED: OnceCell<Rc<(Served, World)>> = const { OnceCell::new() };
@@ -23,7 +24,7 @@ fn served() -> Rc<(Served, World)> {
     SERVED.with(|served| Rc::clone(served.get_or_init(start)))
 }
 
-/// Its browser, which was let in once.
+/// Returns its logged-in browser.
 fn let_in() -> Browser {
     thread_local! {
         static FIRST: OnceCell<Browser> = const { OnceCell::new() };
@@ -117,7 +118,7 @@ fn a_link_works_once_and_the_cookie_is_strict() {
     let served = Served::start(&world, 0);
     let path = served.url.split_once(&served.port.to_string()).unwrap().1;
     let mut browser = Browser::new(served.port);
-    // Looking whether it is there does not use it up.
+    // A HEAD request does not use the link up.
     assert_eq!(browser.send("HEAD", path, &[], b"").status, 405);
     let entered = browser.get(path);
     assert_eq!((entered.status, entered.header("location")), (303, Some("/")));
@@ -127,7 +128,7 @@ fn a_link_works_once_and_the_cookie_is_strict() {
     assert_eq!(browser.get("/enter?token=").status, 403);
     assert_eq!(browser.get("/enter?token=a&token=b").status, 403);
     browser.keep_cookie(&entered);
-    // Somebody who is in already comes to the page again.
+    // A logged-in browser is sent to the page again.
     assert_eq!(browser.get(path).status, 303);
     assert_eq!(browser.send("POST", "/api/leave", &[], b"").status, 200);
     assert_eq!(browser.get("/api/app").code(), "unauthorized");
@@ -239,7 +240,7 @@ fn a_flood_is_cut_off() {
     let answer = browser.send("POST", "/api/runs", &[kind], &long);
     assert_eq!((answer.status, answer.code().as_str()), (413, "too-large"));
     let kind = ("content-type", "application/octet-stream");
-    // A file that says how long it is is turned away before it is sent.
+    // A file with a declared length is refused before it is sent.
     let mut socket = browser.connect();
     let head = browser.head("POST", "/api/packages/inspect-file", &[kind], 65 << 20);
     socket.write_all(head.as_bytes()).unwrap();
@@ -258,7 +259,7 @@ fn connections_that_say_nothing_do_not_keep_others_out() {
     for socket in idle.iter_mut().take(100) {
         socket.write_all(b"GET / HTTP/1.1\r\nhost: ").unwrap();
     }
-    // Answered when the first of them are given up.
+    // Answered once the first of them time out.
     assert_eq!(browser.get("/api/app").status, 200);
 }
 

@@ -1,4 +1,4 @@
-//! Several wishes at once: words cross, a halt comes early, a run goes from hand to hand.
+//! Concurrent requests to a run: crossing inputs, an early stop, a change of the driving process.
 
 use serde_json::{Value as Json, json};
 
@@ -9,13 +9,13 @@ use super::resume::serve;
 use super::{tiny, tiny_run};
 use crate::support::World;
 
-/// Follows a stream until it tells of this event.
+/// Follows a stream until this event arrives.
 fn until(events: &mut Events, kind: &str) -> Json {
     let found = events.find(|frame| frame.data["event"]["type"] == kind);
     found.unwrap_or_else(|| panic!("{kind} is never told")).data["event"].clone()
 }
 
-/// A run of the tiny package that waits for its first answer.
+/// Starts a run of the tiny package that waits for its first answer.
 fn waiting(world: &World, browser: &Browser) -> (String, Events) {
     let project = project(world, browser);
     let started = browser.post("/api/runs", &tiny_run(world, &project, "tiny.yaml")).good();
@@ -26,7 +26,7 @@ fn waiting(world: &World, browser: &Browser) -> (String, Events) {
     (id, events)
 }
 
-/// How often the user has spoken to a run.
+/// Counts the inputs of the user to a run.
 fn inputs(browser: &Browser, id: &str) -> usize {
     let page = browser.get(&format!("/api/runs/{id}/events?limit=5000")).good();
     let events = page["events"].as_array().unwrap();
@@ -45,7 +45,7 @@ fn words_for_a_question_never_answer_another_one() {
     let mut all = page["events"].as_array().unwrap().iter();
     let asked = all.find(|event| event["type"] == "question").unwrap();
     let answer = json!({ "text": "a brief", "answers": asked["callId"] });
-    // Whichever comes first is the answer; the other is late.
+    // The first input is the answer; the other is late.
     let codes = std::thread::scope(|scope| {
         let both = [0, 1].map(|_| scope.spawn(|| browser.post(&say, &answer).status));
         let mut codes = both.map(|thread| thread.join().unwrap());
@@ -93,7 +93,7 @@ fn the_model_that_was_asked_for_answers_after_a_restart_too() {
     let (served, browser) = let_in(&world);
     let (id, _) = waiting(&world, &browser);
     served.kill();
-    // No model is set up for all: only the run itself knows its own.
+    // There is no default model: only the run itself knows its own.
     let (_served, browser) = let_in(&world);
     let mut events = browser.stream(&format!("run/{id}"), None);
     browser.post(&format!("/api/runs/{id}/say"), &json!({ "text": "a brief" })).good();
@@ -156,7 +156,7 @@ fn a_run_that_a_conversation_has_left_can_be_followed_in_other_hands() {
     events.find(|frame| frame.data["event"]["phase"] == "WaitingUser").unwrap();
     let say = format!("/api/conversations/{talk}/say");
     browser.post(&say, &json!({ "text": "/menu" })).good();
-    // It is free at once, and whoever takes it is heard of.
+    // It is free at once, and the process that resumes it is reported.
     let ran = world.run(&["resume", run, "--input", "a brief", "--model", &model]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     events.find(|frame| frame.data["event"]["phase"] == "Completed").unwrap();
