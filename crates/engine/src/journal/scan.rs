@@ -51,6 +51,7 @@ pub enum Rest {
     },
 }
 
+/// Judges a whole journal in memory.
 pub fn recover(bytes: &[u8]) -> Judged {
     let mut scan = Scan::default();
     scan.feed(bytes);
