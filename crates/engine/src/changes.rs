@@ -33,6 +33,7 @@ pub struct Changes {
     blobs: Blobs,
 }
 
+/// One recorded change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Event that announced the change.

@@ -28,7 +28,7 @@ use crate::mounts::MountError;
 /// The work of a durable step; what it returns is recorded.
 pub type Work<'w> = dyn FnMut(&mut dyn StepContext) -> Result<EventKind, Halt> + 'w;
 
-/// Receives every event when it happens.
+/// A callback that receives every event when it is emitted.
 pub type Listener<'l> = dyn FnMut(&Event) + 'l;
 
 /// A durable log of keyed steps. Keys are unique within a run and come in the order of the program.

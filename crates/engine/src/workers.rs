@@ -69,7 +69,7 @@ struct WorkersState {
     all_gone: Condvar,
 }
 
-/// Counts a worker thread while it is held.
+/// A guard that counts a worker thread while it is held.
 struct ThreadCount(Workers);
 
 impl Drop for ThreadCount {

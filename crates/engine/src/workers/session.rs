@@ -32,7 +32,7 @@ enum SessionEnding {
     Failed,
 }
 
-/// Releases the slot if its worker panics.
+/// A guard that releases the slot if its worker panics.
 struct PanicGuard<'s>(&'s Workers, &'s Slot);
 
 impl Drop for PanicGuard<'_> {

@@ -255,7 +255,7 @@ fn a_fork_can_be_forked() {
     }
 }
 
-/// Wherever the process dies, the new run exists whole or not at all, and the old one is unchanged.
+/// Checks at every operation that the new run exists whole or not at all, and that the old one is unchanged.
 #[test]
 fn a_process_that_dies_while_it_forks_leaves_a_whole_run_or_none() {
     let calm = Calm::of("015-three-levels");

@@ -27,7 +27,7 @@ pub(crate) enum Fault {
     CrashAfter(usize),
 }
 
-/// Counts operations, records them and makes them fail.
+/// A disk hook that counts and records operations, and makes chosen ones fail.
 pub(crate) struct Recorder {
     fault: Fault,
     count: AtomicUsize,

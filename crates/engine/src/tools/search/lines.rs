@@ -31,7 +31,7 @@ impl Line {
     }
 }
 
-/// Collects the matches of the searcher in one file.
+/// A sink that collects the matches of one file.
 pub(super) struct Lines<'m> {
     matcher: &'m RegexMatcher,
     before: usize,

@@ -142,7 +142,7 @@ fn a_folder_that_cannot_be_mounted_is_told_to_the_user() {
     assert!(error.to_string().contains("nowhere` as @pkg: "), "{error}");
 }
 
-/// For every tool, `@state/workflow.md` is the document of the active frame.
+/// Checks with every tool that `@state/workflow.md` is the document of the active frame.
 #[test]
 fn the_state_document_is_that_of_the_active_call() {
     let world = World::new();

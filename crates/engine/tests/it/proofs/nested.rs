@@ -138,7 +138,7 @@ fn a_power_cut_in_any_call_loses_nothing_that_was_flushed() {
     );
 }
 
-/// The rest of a journal may end anywhere, even inside a frame; the documents count.
+/// Cuts the journal anywhere, even inside a frame: the documents count.
 #[test]
 fn whatever_is_left_of_the_journal_the_documents_say_that_the_run_is_complete() {
     let scene = Scene::new(nested());

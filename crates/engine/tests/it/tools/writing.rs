@@ -184,7 +184,7 @@ fn new_files_under_the_artifacts_folder_are_artifacts() {
     }
 }
 
-/// A rule about a folder holds for every path into it.
+/// Checks that a rule about a folder holds for every path into it.
 #[cfg(unix)]
 #[test]
 fn a_link_does_not_lead_around_a_rule_about_a_folder() {

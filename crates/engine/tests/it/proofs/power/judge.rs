@@ -12,14 +12,14 @@ use crewagent_core::state::document::StateDocument;
 use crewagent_engine::journal::recover;
 use serde_json::Value as Json;
 
-/// Paths, relative to the root of the fixture.
+/// Paths in a state, relative to the root of the fixture.
 pub(crate) struct Places {
     pub(crate) run: String,
     /// Files of the project before the run, by mount path.
     pub(crate) before: BTreeMap<String, Digest>,
 }
 
-/// Statements of a journal.
+/// Everything that a journal says about the files.
 pub(crate) struct Told {
     pub(crate) events: usize,
     pub(crate) replies: Vec<u64>,
@@ -28,7 +28,7 @@ pub(crate) struct Told {
     blobs: Vec<String>,
 }
 
-/// Judges states, and caches what it has read.
+/// A judge of states, with a cache of what it has read.
 #[derive(Default)]
 pub(crate) struct Judge {
     journals: Memory<Rc<Told>>,
