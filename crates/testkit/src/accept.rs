@@ -1,4 +1,4 @@
-//! The switch of `cargo xtask accept`: tests write what they expect anew instead of comparing.
+//! Switch of `cargo xtask accept`: tests rewrite their expectations instead of comparing.
 
 /// Returns true if results of this suite are to be written.
 pub fn is_accepting(suite: &str) -> bool {

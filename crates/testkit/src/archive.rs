@@ -1,7 +1,7 @@
-//! Writes ZIP archives byte by byte, wrong ones too.
+//! Writes ZIP archives byte by byte, invalid ones too.
 //!
-//! Every field of an entry can be set to something that is not true, so that a test can say in one line what is
-//! wrong with an archive. An archive without such settings is one that every tool reads.
+//! Every field of an entry can be set to a false value, so that a test describes the defect of an archive in one line.
+//! Every tool reads an archive without such settings.
 
 use std::io::Write;
 
@@ -339,7 +339,7 @@ impl Archive {
         self
     }
 
-    /// Makes the end record count so many entries.
+    /// Makes the end record count this many entries.
     #[must_use]
     pub fn count(mut self, count: u16) -> Self {
         self.count = Some(count);
@@ -367,8 +367,9 @@ impl Archive {
         out
     }
 
-    /// Entries that share bytes: each one's packed content holds the header of the next as a stored block, and goes
-    /// on with the next one's content. A small archive unpacks to the size of the last entry, once for each entry.
+    /// Returns entries that share bytes: the packed content of each holds the header of the next as a stored block, and
+    /// continues with the next one's content. A small archive unpacks to the size of the last entry, once for each
+    /// entry.
     pub fn overlapping(names: &[&str], kernel: &[u8]) -> Vec<u8> {
         let mut size = kernel.len() as u64;
         let mut tail = deflated(kernel);
@@ -381,7 +382,7 @@ impl Archive {
                 let quote = [&[0][..], &len.to_le_bytes(), &(!len).to_le_bytes(), &header].concat();
                 tail = [quote, tail].concat();
             }
-            // The checksum is not right: nothing may come so far as to look at it.
+            // The checksum is wrong: no reader may get far enough to check it.
             let entry = Entry::packed(name, Vec::new(), size).packed_size(tail.len() as u64);
             let header = entry.local_header();
             entries.push((entry.record(0), tail.len() + header.len()));
@@ -433,7 +434,7 @@ pub fn deflated(content: &[u8]) -> Vec<u8> {
     encoder.write_all(content).and_then(|()| encoder.finish()).unwrap_or_default()
 }
 
-/// Returns a deflate stream of so many MiB of zeros, made without writing them all.
+/// Returns a deflate stream of this many MiB of zeros, made without writing them all.
 pub fn deflated_zeros(mib: usize) -> Vec<u8> {
     let zeros = vec![0; 1 << 20];
     let mut block = Vec::with_capacity(zeros.len());

@@ -1,8 +1,8 @@
-//! A model server on the loopback, in a process of its own. It plays a plan, and records the time of each request and
+//! Model server on the loopback, in a separate process. It plays a plan, and records the time of each request and
 //! answer.
 //!
-//! It is a process of its own so that the one that is measured has its memory and its processor time for itself. A
-//! benchmark is both: it calls [`serve_if_asked`] first, and [`Loopback::start`] starts the same program again.
+//! The process is separate so that the measured one has its memory and its processor time for itself. A benchmark is
+//! both: it calls [`serve_if_asked`] first, and [`Loopback::start`] starts the same program again.
 
 pub mod client;
 mod connection;
@@ -21,7 +21,7 @@ pub use self::plan::{Answer, Call, Order, Pace, Plan, Record, Recording};
 /// The argument that makes a benchmark the server.
 const SERVE: &str = "--loopback";
 
-/// Where chat completions are posted to.
+/// Path of chat completions.
 pub const COMPLETIONS: &str = "/v1/chat/completions";
 
 /// Serves until the parent is gone, if this process was started for that. Call it first in `main`.

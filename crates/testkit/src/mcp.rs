@@ -21,7 +21,7 @@ struct Server {
 pub fn serve(behaviour: &str) {
     let mut server =
         Server { behaviour: behaviour.to_owned(), out: io::stdout(), has_grown: false };
-    // A test program has begun a line of its own by now.
+    // The test program has begun a line by now.
     let _ = server.out.write_all(b"\n");
     if behaviour == "quits" {
         let _ = writeln!(io::stderr(), "no licence found, giving up");
@@ -207,7 +207,7 @@ fn tool(name: &str, description: &str, schema: &Json) -> Json {
     json!({ "name": name, "description": description, "inputSchema": schema })
 }
 
-/// Writes a line into a file, so that a test can count what happened. The behaviour may name the file, too.
+/// Appends a line to a file, so that a test can count events. The behaviour may name the file, too.
 fn note(line: &str, file: &str) {
     let path = file.strip_prefix("notes:").unwrap_or(file);
     if path.contains('/')

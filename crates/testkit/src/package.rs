@@ -75,9 +75,9 @@ impl Files for MemoryFiles {
     }
 }
 
-/// Returns a package without findings that has so many nodes, and so many edges as far as they fit without a cycle.
+/// Returns a package without findings that has this many nodes, and as many of the edges as fit without a cycle.
 ///
-/// The nodes stand in a row, each leads to the next; more edges lead further ahead, from decisions.
+/// The nodes form a row; more edges lead further ahead, from decisions.
 pub fn generated(nodes: usize, edges: usize) -> Vec<(String, String)> {
     let nodes = nodes.max(1);
     let targets = targets(nodes, edges);

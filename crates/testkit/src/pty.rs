@@ -1,9 +1,9 @@
-//! A program in a terminal of its own: the test types keys and reads the screen.
+//! A program in its own terminal: the test types keys and reads the screen.
 //!
 //! A terminal sends Ctrl-C to the programs that belong to it, and only the first process of a session can have one. So
-//! the program that tests starts itself again; that process makes the terminal its own and then becomes the program.
-//! A test binary needs a test that calls [`become_program_if_asked`], and names it to [`Terminal::start`]; a benchmark
-//! calls it first in `main`.
+//! the test program starts itself again; that process takes the terminal and then becomes the program. A test binary
+//! needs a test that calls [`become_program_if_asked`], and names it to [`Terminal::start`]; a benchmark calls it first
+//! in `main`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -22,7 +22,7 @@ use crate::screen::Screen;
 
 /// The environment variable with the program that a process becomes.
 const PROGRAM: &str = "CREWAGENT_TESTKIT_PROGRAM";
-/// Nothing that a test waits for takes longer.
+/// Time limit of every wait.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,8 +67,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts a program with the variables that its command names and no others, in a window of this size. `host` is how
-    /// this process is started so that it calls [`become_program_if_asked`].
+    /// Starts a program with the variables that its command names and no others, in a window of this size. `host` are
+    /// the arguments with which this program calls [`become_program_if_asked`].
     pub fn start(command: &Command, host: &[&str], rows: u16, columns: u16) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         grantpt(&master)?;
@@ -110,7 +110,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Gives the window another size.
+    /// Changes the size of the window.
     pub fn resize(&mut self, rows: u16, columns: u16) -> io::Result<()> {
         self.screen.resize(rows, columns);
         Ok(tcsetwinsize(&self.master, window(rows, columns))?)
@@ -121,7 +121,7 @@ impl Terminal {
         self.wait_until(text, |screen| screen.text().contains(text))
     }
 
-    /// Reads until something is true of the window. `what` says so for people.
+    /// Reads until a condition holds for the window. `what` describes it in the error.
     pub fn wait_until(&mut self, what: &str, is: impl Fn(&Screen) -> bool) -> io::Result<()> {
         let deadline = Instant::now() + TIMEOUT;
         while !is(&self.screen) {
@@ -154,7 +154,7 @@ impl Terminal {
         }
     }
 
-    /// Reads to the end, and returns the exit status and all text, also what has scrolled away.
+    /// Reads to the end, and returns the exit status and all text, including what has scrolled away.
     pub fn end(mut self) -> io::Result<(Option<i32>, String)> {
         let deadline = Instant::now() + TIMEOUT;
         while self.read(deadline.saturating_duration_since(Instant::now()))? != Reading::End {
@@ -177,9 +177,9 @@ impl Drop for Terminal {
 /// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// So many bytes.
+    /// This many bytes.
     Bytes(usize),
-    /// The time is over.
+    /// The time limit has passed.
     Nothing,
     /// The program has closed its terminal.
     End,

@@ -38,7 +38,7 @@ pub fn publish(name: &str, table: &str) {
     }
 }
 
-/// Prints what a proof has shown. `cargo xtask accept docs` also puts it between `<!-- proof:ROW -->` and
+/// Prints the result of a proof. `cargo xtask accept docs` also puts it between `<!-- proof:ROW -->` and
 /// `<!-- /proof:ROW -->` of `docs/reliability.md`.
 #[allow(clippy::print_stdout, reason = "the figures are what a proof is run for")]
 pub fn proven(row: &str, result: &str) {

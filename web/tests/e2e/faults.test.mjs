@@ -1,4 +1,4 @@
-/** Faults around the app: it says what happened, why and what to do, and goes on when that was done. */
+/** Faults around the app: it says what happened, why and what to do, and continues once the user has done it. */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

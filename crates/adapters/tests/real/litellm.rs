@@ -19,7 +19,7 @@ fn words_come_in_pieces_or_at_once() {
     }
 }
 
-/// The server ends with `stop`, as if there were no call.
+/// LiteLLM ends with `stop`, as if there were no call.
 #[test]
 fn a_call_counts_whatever_the_reason_to_finish() {
     let reply = ask(whole(endpoint(litellm(), "call")), &with_tools()).reply();

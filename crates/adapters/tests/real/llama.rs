@@ -76,7 +76,7 @@ fn a_model_calls_by_its_own_choice() {
     assert_eq!(reply.tool_calls.len(), 1, "{reply:?}");
 }
 
-/// The server reports `finish_reason: "tool_calls"`, as if nothing were missing.
+/// llama.cpp reports `finish_reason: "tool_calls"`, as if nothing were missing.
 #[test]
 fn a_cut_call_stays_broken() {
     for model in [model("endless"), whole(model("endless"))] {

@@ -93,7 +93,7 @@ impl Played {
     }
 }
 
-/// The arguments are cut off, and the server reports success.
+/// Arguments that are cut off while the server reports success.
 #[test]
 fn a_cut_call_is_never_executed() {
     let model = at_most(forced(endpoint(llama(), "endless"), "fs_write"), 24);

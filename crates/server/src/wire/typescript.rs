@@ -12,7 +12,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use super::*;
 
-/// Where the web app has them.
+/// Path of the types in the web app.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/lib/api/generated/types.ts");
 
 /// Every type that another type needs, by name.

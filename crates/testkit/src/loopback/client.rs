@@ -20,7 +20,7 @@ impl Client {
         Ok(Self { stream, answer: Vec::with_capacity(64 * 1024) })
     }
 
-    /// Sends a request and reads its answer. The body comes as it was sent, with its chunks if it has any.
+    /// Sends a request and reads its answer. The body is returned as sent, with its chunks if it has any.
     pub fn send(&mut self, method: &str, path: &str, body: &[u8]) -> io::Result<&[u8]> {
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",

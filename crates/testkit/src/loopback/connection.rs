@@ -31,7 +31,7 @@ struct Output {
     written: usize,
     /// Pieces that are written or may be.
     released: usize,
-    /// When the next piece may be written, and the time between two.
+    /// Time at which the next piece may be written, and the interval between two.
     pace: Option<(Instant, Duration)>,
     /// The note about this request.
     record: Option<usize>,
@@ -42,11 +42,11 @@ struct Output {
 /// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// Nothing is left to write. The time is the one before the last write, for the note with this number.
+    /// Everything is written. The time is the one before the last write, for the record with this number.
     Done(Option<(usize, Instant)>),
-    /// The next piece is due then.
+    /// The next piece is due at this time.
     Due(Instant),
-    /// The other side must read first.
+    /// The client must read first.
     Stuck,
 }
 
@@ -57,7 +57,7 @@ pub(super) enum Input {
     Request,
     /// Not yet.
     Part,
-    /// The other side is gone.
+    /// The client closed the connection.
     End,
 }
 
@@ -105,7 +105,7 @@ impl Connection {
 
     /// Forgets the request, which is answered.
     pub(super) fn next_request(&mut self) {
-        // A client sends the next request after the answer, so nothing follows this one.
+        // A client sends the next request after the answer, so no bytes follow this one.
         self.filled = 0;
         self.head = None;
     }

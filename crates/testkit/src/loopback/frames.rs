@@ -117,7 +117,7 @@ pub(super) fn last_call(body: &[u8]) -> Option<(usize, usize)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// Returns a text in pieces of so many characters.
+/// Splits a text into pieces of this many characters.
 fn pieces(text: &str, characters: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

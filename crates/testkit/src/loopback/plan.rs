@@ -35,7 +35,7 @@ pub enum Pace {
     /// At once, as one piece.
     #[default]
     Burst,
-    /// So many events a second.
+    /// This many events per second.
     EventsPerSecond(u32),
 }
 
@@ -77,9 +77,9 @@ pub struct Record {
     pub run: usize,
     /// The number of the request in its run, from 0.
     pub turn: usize,
-    /// When its last byte was read, in nanoseconds since 1970.
+    /// Time at which its last byte was read, in nanoseconds since 1970.
     pub arrived: u64,
-    /// When the last byte of the answer was about to be written; 0 as long as it is not.
+    /// Time before the last byte of the answer was written; 0 until then.
     pub answered: u64,
     /// The size of the body.
     pub bytes: usize,
@@ -91,7 +91,7 @@ impl Plan {
         Self { answers, piece: 16, ..Self::default() }
     }
 
-    /// Makes a plan for many runs with the same answers, at so many tokens a second.
+    /// Makes a plan for many runs with the same answers, at this many tokens per second.
     pub fn crowd(answers: Vec<Answer>, tokens_per_second: u32) -> Self {
         let pace = Pace::EventsPerSecond(tokens_per_second);
         Self { answers, order: Order::Runs, pace, piece: 4, keep: None }
@@ -112,8 +112,8 @@ impl Answer {
 }
 
 impl Recording {
-    /// Returns, for each run, the nanoseconds between the end of an answer and the end of the next request. The n-th
-    /// lies before request n + 1.
+    /// Returns, for each run, the nanoseconds between the end of an answer and the end of the next request. The n-th is
+    /// before request n + 1.
     pub fn overheads(&self) -> Vec<Vec<u64>> {
         let runs = self.requests.iter().map(|record| record.run + 1).max().unwrap_or(0);
         let mut last: Vec<Option<u64>> = vec![None; runs];

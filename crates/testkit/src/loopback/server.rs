@@ -32,7 +32,7 @@ type Completion = (Frames, Option<(Instant, Duration)>, Option<usize>);
 /// Says its port, and serves until the parent closes this process's input.
 pub(super) fn serve() -> io::Result<()> {
     let (server, port, waker) = Server::open()?;
-    // Held here until the server has ended: a waker that is gone takes its unread call with it.
+    // Kept until the server has ended: dropping a waker drops its unread wake-up.
     let waker = Arc::new(waker);
     let ended = Arc::clone(&waker);
     thread::Builder::new().spawn(move || {

@@ -1,6 +1,6 @@
 /**
- * Measures a page, and compares what it finds with goals. The goals are for a machine that is free. Other programs may be at work on
- * the same one: how many want each processor is measured while nothing of ours goes on. With one of them we get half of it, so the
+ * Measures a page, and compares the results with goals. The goals are for an idle machine. Other programs may run on it, so their
+ * number per processor is measured while this one does nothing. With one of them this program gets half of the processor, so the
  * goal is twice as long, and so on, at most ten times. All of it is printed.
  */
 

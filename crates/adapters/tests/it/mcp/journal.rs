@@ -158,7 +158,8 @@ fn a_call_that_was_begun_is_not_made_again() {
     drop(runtime.reopen(&id, &SettingsChange::default()).unwrap());
 }
 
-/// The possible effect of a call does not depend on whether it would be allowed now; and the next call is another one.
+/// Asserts that the possible effect of a call does not depend on the current policy, and that the next call is another
+/// one.
 #[test]
 fn a_call_that_was_begun_stays_in_doubt_when_the_policy_denies_it_now() {
     let world = World::new("");
