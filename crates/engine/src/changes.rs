@@ -112,7 +112,7 @@ impl Changes {
         found.ok_or_else(|| ChangesError::Unchanged(path.to_owned()))
     }
 
-    /// Returns the change that an event announced twice, or without `seq` the first and the last change.
+    /// Returns the first and the last change of a file; with `seq`, both are the change that this event announced.
     pub fn span(&self, path: &str, seq: Option<u64>) -> Result<(&Change, &Change), ChangesError> {
         let changes = self.file(path)?;
         let found = match seq {

@@ -25,7 +25,7 @@ use crate::tools::{change_of, with_project};
 
 /// Limit in bytes; the runtime never writes a longer state document.
 const MAX_DOCUMENT: usize = 16 << 20;
-/// Number of frames that are counted if only their folders tell how many there were.
+/// Limit of folders that are listed to find the highest number of a frame.
 const MOST_CALLS: usize = 100_000;
 
 /// Access to the state documents through the mounts of the run.

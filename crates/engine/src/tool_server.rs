@@ -114,7 +114,7 @@ pub enum ServerFault {
     /// The user stopped the run, and the server may have executed the order.
     #[error("the run was stopped before the server answered")]
     Stopped,
-    /// The server went away before it answered, and may have executed the order.
+    /// The connection was lost before the server answered, and it may have executed the order.
     #[error("the server went away before it answered: {0}")]
     Lost(String),
     /// The server refused the request.

@@ -68,7 +68,7 @@ pub(super) struct Prepared {
 pub(super) fn prepare(store: &Store, plan: &ForkRun) -> Result<Prepared, ForkError> {
     let runs = store.runs();
     let view = runs.look(&plan.run)?;
-    // This process may fork its own runs: the caller makes sure that they do not work.
+    // This process may fork a run that it owns: the caller makes sure that no worker drives it.
     if let Some(holder) = &view.holder
         && holder.pid != Some(std::process::id())
     {
