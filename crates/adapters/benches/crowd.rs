@@ -21,7 +21,7 @@ use crewagent_core::settings::RunSettings;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::control::Control;
 use crewagent_engine::model::Model;
-use crewagent_engine::model::{Endpoint, Patience};
+use crewagent_engine::model::{Endpoint, Timeouts};
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{Installed, RunId, Store};
 use crewagent_engine::tool_server::ToolServers;
@@ -66,9 +66,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     with_descriptors();
-    let measured = Stage::new().and_then(|stage| {
-        let soak = soak(&stage)?;
-        Ok(publish(&crowd(&stage)?, &soak))
+    let measured = CrowdFixture::new().and_then(|fixture| {
+        let soak = soak(&fixture)?;
+        Ok(publish(&crowd(&fixture)?, &soak))
     });
     match measured {
         Ok(missed) => {
@@ -99,7 +99,7 @@ fn with_descriptors() {
 }
 
 /// Store with a package, a folder for projects, a model server and the connection to it.
-struct Stage {
+struct CrowdFixture {
     scratch: tempfile::TempDir,
     store: Store,
     package: Installed,
@@ -109,7 +109,7 @@ struct Stage {
     steps: AtomicU64,
 }
 
-impl Stage {
+impl CrowdFixture {
     fn new() -> Result<Self, Failure> {
         let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
         let store = Store::open(Some(scratch.path().join("home")))?;
@@ -210,11 +210,11 @@ impl Crowd {
     }
 }
 
-fn crowd(stage: &Stage) -> Result<Crowd, Failure> {
-    stage.server.play(&Plan::crowd(answers(TURNS), TOKENS_PER_SECOND))?;
-    let runs = started(stage)?;
+fn crowd(fixture: &CrowdFixture) -> Result<Crowd, Failure> {
+    fixture.server.play(&Plan::crowd(answers(TURNS), TOKENS_PER_SECOND))?;
+    let runs = started(fixture)?;
     let ids = runs.iter().map(|run| RunId::parse(run.id())).collect::<Result<Vec<_>, _>>()?;
-    stage.steps.store(0, Ordering::Relaxed);
+    fixture.steps.store(0, Ordering::Relaxed);
     let (before, time, began) = (Load::now(), process::time(), Instant::now());
     let busy = thread::scope(|scope| -> Result<Load, Failure> {
         let mut threads = Vec::new();
@@ -223,7 +223,7 @@ fn crowd(stage: &Stage) -> Result<Crowd, Failure> {
             thread::sleep(begin.saturating_sub(began.elapsed()));
             let builder = thread::Builder::new().stack_size(STACK);
             // The run is dropped with its thread: a waiting run is only its folder.
-            threads.push(builder.spawn_scoped(scope, move || stage.drive(&mut run))?);
+            threads.push(builder.spawn_scoped(scope, move || fixture.drive(&mut run))?);
         }
         let busy = Load::now();
         for thread in threads {
@@ -232,7 +232,7 @@ fn crowd(stage: &Stage) -> Result<Crowd, Failure> {
         Ok(busy)
     })?;
     let took = began.elapsed();
-    let records = stage.server.records()?;
+    let records = fixture.server.records()?;
     let mut overheads: Vec<u64> = records.overheads().into_iter().flatten().collect();
     overheads.sort_unstable();
     if overheads.len() != RUNS * TURNS {
@@ -245,18 +245,21 @@ fn crowd(stage: &Stage) -> Result<Crowd, Failure> {
         peak: process::peak_memory("self"),
         took,
         time: process::time().saturating_sub(time),
-        steps: stage.steps.load(Ordering::Relaxed),
+        steps: fixture.steps.load(Ordering::Relaxed),
         overheads,
     };
-    go_on(stage, &ids)?;
+    go_on(fixture, &ids)?;
     Ok(crowd)
 }
 
 /// Starts the runs. None has sent a request yet.
-fn started(stage: &Stage) -> Result<Vec<Run>, Failure> {
+fn started(fixture: &CrowdFixture) -> Result<Vec<Run>, Failure> {
     let starters = (0..STARTERS).map(|starter| {
         move || -> Result<Vec<Run>, Failure> {
-            (starter..RUNS).step_by(STARTERS).map(|at| stage.start(&format!("run-{at}"))).collect()
+            (starter..RUNS)
+                .step_by(STARTERS)
+                .map(|at| fixture.start(&format!("run-{at}")))
+                .collect()
         }
     });
     thread::scope(|scope| {
@@ -270,12 +273,12 @@ fn started(stage: &Stage) -> Result<Vec<Run>, Failure> {
 }
 
 /// Resumes some of the waiting runs from their folders and answers them.
-fn go_on(stage: &Stage, ids: &[RunId]) -> Result<(), Failure> {
+fn go_on(fixture: &CrowdFixture, ids: &[RunId]) -> Result<(), Failure> {
     for id in ids.iter().step_by(RUNS / 10) {
-        let mut run = Runtime::new(&stage.store, ToolServers::none())
+        let mut run = Runtime::new(&fixture.store, ToolServers::none())
             .resume(id, &SettingsChange::default())?;
         run.say("Go on.", &mut |_| ())?;
-        stage.drive(&mut run)?;
+        fixture.drive(&mut run)?;
     }
     Ok(())
 }
@@ -286,20 +289,20 @@ struct Soak {
     end: Load,
 }
 
-fn soak(stage: &Stage) -> Result<Soak, Failure> {
+fn soak(fixture: &CrowdFixture) -> Result<Soak, Failure> {
     let mut plan = Plan::crowd(answers(TURNS), 10_000);
     // No pacing.
     plan.pace = loopback::Pace::Burst;
-    stage.server.play(&plan)?;
+    fixture.server.play(&plan)?;
     let mut warm = None;
     for number in 0..SOAK {
         if number == WARM {
             warm = Some(Load::now());
         }
-        let mut run = stage.start(&format!("soak-{number}"))?;
-        stage.drive(&mut run)?;
+        let mut run = fixture.start(&format!("soak-{number}"))?;
+        fixture.drive(&mut run)?;
         run.say("Go on.", &mut |_| ())?;
-        stage.drive(&mut run)?;
+        fixture.drive(&mut run)?;
     }
     let end = Load::now();
     Ok(Soak { warm: warm.unwrap_or(end), end })
@@ -386,7 +389,7 @@ fn model(server: &Loopback) -> Result<Box<dyn Model>, Failure> {
         temperature: None,
         window: None,
         price: None,
-        patience: Patience::default(),
+        timeouts: Timeouts::default(),
     };
     Ok(Box::new(Chat::new(endpoint, &Client::new()?)?))
 }

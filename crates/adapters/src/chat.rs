@@ -3,8 +3,8 @@
 //! `crewagent_dialect` writes requests and reads answers; this module sends them, with one connection pool, four
 //! timeouts, and retries where they may help.
 
-mod checkup;
 mod client;
+mod connection_test;
 mod exchange;
 mod failure;
 mod lesson;
@@ -25,18 +25,18 @@ use crewagent_dialect::profile::endpoint as address;
 use crewagent_dialect::retry::backoff;
 use crewagent_dialect::usage::looks_cut;
 
-pub use self::checkup::{Step, StepName, StepStatus, checkup};
 pub use self::client::Client;
 pub(crate) use self::client::connections;
+pub use self::connection_test::{StepName, StepStatus, TestStep, test_connection};
 use self::exchange::{Exchange, Failed};
 use self::failure::Failure;
 pub use self::failure::Layer;
-use self::lesson::Manner;
-pub use self::probe::{Finding, Probe, probe};
-use self::speaker::{Speaker, Told};
+use self::lesson::RequestOptions;
+pub use self::probe::{Measurement, Probe, probe};
+use self::speaker::{Speaker, Update};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::{
-    Again, Endpoint, Memo, Model, ModelError, ModelErrorKind, Progress, Request,
+    Endpoint, Model, ModelError, ModelErrorKind, Progress, Request, RequestCache, Retry,
 };
 
 /// Estimated bytes per token, as with most models.
@@ -52,12 +52,12 @@ pub struct Chat {
     /// Our name of the model: `profile/model`.
     source: String,
     /// Options of requests, with what was learned from refusals.
-    manner: Mutex<Arc<Manner>>,
+    request_options: Mutex<Arc<RequestOptions>>,
 }
 
 /// State kept between two requests of one run.
 #[derive(Default)]
-struct Desk {
+struct CachedBody {
     body: Body,
     names: Option<Wording>,
 }
@@ -65,7 +65,7 @@ struct Desk {
 /// Names of one list of tools.
 struct Wording {
     tools: Arc<[ToolSpec]>,
-    manner: Arc<Manner>,
+    request_options: Arc<RequestOptions>,
     names: Arc<Names>,
 }
 
@@ -84,7 +84,7 @@ impl Chat {
             client: client.clone(),
             url,
             source: format!("{}/{}", endpoint.profile_name, endpoint.model),
-            manner: Mutex::new(Arc::new(Manner::of(&endpoint))),
+            request_options: Mutex::new(Arc::new(RequestOptions::of(&endpoint))),
             endpoint: Arc::new(endpoint),
         })
     }
@@ -94,31 +94,36 @@ impl Chat {
         &self.endpoint
     }
 
-    fn manner(&self) -> Arc<Manner> {
-        self.manner.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn request_options(&self) -> Arc<RequestOptions> {
+        self.request_options.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Prepares one request.
-    fn exchange(&self, request: &Request, manner: &Arc<Manner>, desk: &mut Desk) -> Exchange {
-        let names = desk.names_for(request, manner);
+    fn exchange(
+        &self,
+        request: &Request,
+        request_options: &Arc<RequestOptions>,
+        cached: &mut CachedBody,
+    ) -> Exchange {
+        let names = cached.names_for(request, request_options);
         let options = Options {
             model: &self.endpoint.model,
             source: &self.source,
-            profile: &manner.profile,
+            profile: &request_options.profile,
             max_output: self.endpoint.max_output,
-            temperature: self.endpoint.temperature.filter(|_| manner.sends_temperature),
-            stream: manner.streams,
+            temperature: self.endpoint.temperature.filter(|_| request_options.sends_temperature),
+            stream: request_options.streams,
             tools: true,
         };
-        desk.body.render(&options, &names, &request.messages, &request.tools);
+        cached.body.render(&options, &names, &request.messages, &request.tools);
         Exchange {
             endpoint: self.endpoint.clone(),
             http: self.http.clone(),
             url: self.url.clone(),
-            profile: manner.profile.clone(),
+            profile: request_options.profile.clone(),
             names,
-            body: desk.body.lend().into(),
-            is_streamed: manner.streams,
+            body: cached.body.lend().into(),
+            is_streamed: request_options.streams,
         }
     }
 
@@ -138,8 +143,8 @@ impl Chat {
         });
         for told in told {
             match told {
-                Told::Progress(progress) => tell(progress),
-                Told::Ended(result) => return result,
+                Update::Progress(progress) => tell(progress),
+                Update::Ended(result) => return result,
             }
         }
         let said =
@@ -149,14 +154,14 @@ impl Chat {
 
     /// Returns the wait before the next attempt, if there is one.
     fn wait(&self, failure: &Failure, tries: u32) -> Option<Duration> {
-        let patience = &self.endpoint.patience;
-        if tries > failure.retries(patience.retries) {
+        let timeouts = &self.endpoint.timeouts;
+        if tries > failure.retries(timeouts.retries) {
             return None;
         }
         match failure.asked_wait() {
-            Some(asked) if asked > patience.longest_wait => None,
+            Some(asked) if asked > timeouts.longest_wait => None,
             Some(asked) => Some(asked + backoff(1, random_bits()) / 10),
-            None => Some(backoff(tries, random_bits()).min(patience.longest_wait)),
+            None => Some(backoff(tries, random_bits()).min(timeouts.longest_wait)),
         }
     }
 
@@ -175,10 +180,10 @@ impl Chat {
         &self,
         mut reply: Reply,
         request: &Request,
-        manner: &Manner,
+        request_options: &RequestOptions,
     ) -> Result<Reply, ModelError> {
         let sent: u64 = request.messages.iter().map(|message| message.bytes()).sum();
-        if manner.profile.cuts_silently && looks_cut(&reply.usage, sent / TOKEN_BYTES) {
+        if request_options.profile.cuts_silently && looks_cut(&reply.usage, sent / TOKEN_BYTES) {
             return Err(self.cut(reply.usage.input_tokens, sent / TOKEN_BYTES));
         }
         let usage = &mut reply.usage;
@@ -215,17 +220,23 @@ fn random_bits() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-impl Desk {
-    fn names_for(&mut self, request: &Request, manner: &Arc<Manner>) -> Arc<Names> {
+impl CachedBody {
+    fn names_for(
+        &mut self,
+        request: &Request,
+        request_options: &Arc<RequestOptions>,
+    ) -> Arc<Names> {
         let known = self.names.as_ref().filter(|known| {
-            Arc::ptr_eq(&known.tools, &request.tools) && Arc::ptr_eq(&known.manner, manner)
+            Arc::ptr_eq(&known.tools, &request.tools)
+                && Arc::ptr_eq(&known.request_options, request_options)
         });
         if let Some(known) = known {
             return known.names.clone();
         }
-        let names = Arc::new(Names::new(manner.profile.names, &request.tools));
+        let names = Arc::new(Names::new(request_options.profile.names, &request.tools));
         let tools = request.tools.clone();
-        self.names = Some(Wording { tools, manner: manner.clone(), names: names.clone() });
+        self.names =
+            Some(Wording { tools, request_options: request_options.clone(), names: names.clone() });
         names
     }
 }
@@ -238,27 +249,28 @@ impl Model for Chat {
     fn reply(
         &self,
         request: &Request,
-        memo: &mut Memo,
+        cache: &mut RequestCache,
         tell: &mut dyn FnMut(Progress),
         until: &Deadline,
     ) -> Result<Reply, ModelError> {
         let mut tries = 0;
         loop {
-            let manner = self.manner();
-            let desk: &mut Desk = memo.of();
-            let exchange = self.exchange(request, &manner, desk);
+            let request_options = self.request_options();
+            let cached: &mut CachedBody = cache.of();
+            let exchange = self.exchange(request, &request_options, cached);
             let body = exchange.body.clone();
             let result = self.attempt(exchange, tell, until);
             if let Ok(body) = body.try_into_mut() {
-                desk.body.give_back(body.into());
+                cached.body.give_back(body.into());
             }
             let Failed { failure, partial } = match result {
-                Ok(reply) => return self.settle(reply, request, &manner),
+                Ok(reply) => return self.settle(reply, request, &request_options),
                 Err(failed) => failed,
             };
-            if let Some((better, why)) = manner.learn(&failure) {
-                *self.manner.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(better);
-                tell(Progress::Again(Again { attempt: tries + 1, wait: Duration::ZERO, why }));
+            if let Some((better, why)) = request_options.learn(&failure) {
+                *self.request_options.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Arc::new(better);
+                tell(Progress::Retry(Retry { attempt: tries + 1, wait: Duration::ZERO, why }));
                 continue;
             }
             tries += 1;
@@ -266,7 +278,7 @@ impl Model for Chat {
                 return Err(failure.into_error(&self.endpoint, tries, partial));
             };
             let why = failure.words(&self.endpoint);
-            tell(Progress::Again(Again { attempt: tries, wait, why }));
+            tell(Progress::Retry(Retry { attempt: tries, wait, why }));
             self.pause(wait, until)
                 .map_err(|failure| failure.into_error(&self.endpoint, tries, String::new()))?;
         }

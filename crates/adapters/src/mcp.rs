@@ -4,9 +4,9 @@
 //! to changes, and notices when the server exits. The next use starts the server again, at first immediately and then
 //! with growing delays. Calls of many threads share one connection.
 
-mod checkup;
 mod child;
 mod connect;
+mod connection_test;
 mod listener;
 mod reader;
 mod result;
@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::server_tool::ServerName;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ReadResourceRequest,
     ReadResourceRequestParams,
@@ -26,7 +26,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-pub use self::checkup::{CheckStep, Checkup, checkup};
+pub use self::connection_test::{CheckStep, ConnectionTest, test_connection};
 use self::veil::Veil;
 use crate::io;
 use crewagent_engine::cancel::Deadline;
@@ -40,7 +40,7 @@ const STARTUP: Duration = Duration::from_secs(30);
 /// Time limit for notifying a server that a request is cancelled.
 const FAREWELL: Duration = Duration::from_millis(100);
 /// Time limit to find the reason of a server's exit.
-const EPITAPH: Duration = Duration::from_millis(1500);
+const EXIT_REASON_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Time limit for a server to exit on request.
 const CLOSING: Duration = Duration::from_secs(3);
 
@@ -185,7 +185,7 @@ impl McpServer {
         // The supervisor learns the reason shortly after.
         let mut state = self.shared.state.subscribe();
         let is_down = |state: &State| matches!(state.phase, Phase::Down { .. });
-        let down = tokio::time::timeout(EPITAPH, state.wait_for(is_down)).await;
+        let down = tokio::time::timeout(EXIT_REASON_TIMEOUT, state.wait_for(is_down)).await;
         let state = down.ok().and_then(Result::ok);
         match state.as_deref() {
             Some(State { phase: Phase::Down { fault, .. }, .. }) => {

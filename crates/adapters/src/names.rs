@@ -9,7 +9,7 @@ use crate::chat::{Chat, Client};
 use crewagent_engine::doctor::Check;
 use crewagent_engine::model::{Model, ModelError};
 use crewagent_engine::store::{
-    ChosenModel, RunError, SecretError, Store, Surroundings, UnknownModel,
+    ChosenModel, Environment, RunError, SecretError, Store, UnknownModel,
 };
 use crewagent_scenario::replay::Replay;
 use crewagent_scenario::scripted::{ScenarioError, Scripted};
@@ -40,12 +40,12 @@ pub enum NamedError {
 impl NamedModel {
     /// Resolves this name, or that of the environment, or of the settings.
     pub fn of(name: Option<&str>, store: &Store) -> Result<Self, UnknownModel> {
-        let (settings, surroundings) = (store.settings(), Surroundings::of_process());
-        let (name, origin) = settings.model_name(name, &surroundings)?;
+        let (settings, environment) = (store.settings(), Environment::of_process());
+        let (name, origin) = settings.model_name(name, &environment)?;
         Ok(match name.split_once(':') {
             Some(("scripted", file)) => Self::Scripted(file.to_owned()),
             Some(("replay", run)) => Self::Replay(run.to_owned()),
-            _ => Self::Chat(Box::new(settings.model(&name, origin, &surroundings)?)),
+            _ => Self::Chat(Box::new(settings.model(&name, origin, &environment)?)),
         })
     }
 
@@ -59,8 +59,8 @@ impl NamedModel {
             Self::Scripted(file) => Box::new(Scripted::load(Path::new(file))?),
             Self::Replay(run) => Box::new(replay(run, store)?),
             Self::Chat(chosen) => {
-                let surroundings = Surroundings::of_process();
-                let endpoint = chosen.endpoint(&store.secrets(), &surroundings)?;
+                let environment = Environment::of_process();
+                let endpoint = chosen.endpoint(&store.secrets(), &environment)?;
                 Box::new(Chat::new(endpoint, &client()?)?)
             }
         })
@@ -81,9 +81,9 @@ pub fn check(store: &Store) -> Check {
         Err(error) => return Check::warn(NAME, error.to_string()),
     };
     let place = format!("{}: {} at {}", chosen.name, chosen.settings.model, chosen.base_url);
-    let surroundings = Surroundings::of_process();
-    let reached = chosen.endpoint(&store.secrets(), &surroundings);
-    match reached.and_then(|_| chosen.key(&store.secrets(), &surroundings)) {
+    let environment = Environment::of_process();
+    let reached = chosen.endpoint(&store.secrets(), &environment);
+    match reached.and_then(|_| chosen.key(&store.secrets(), &environment)) {
         Ok(found) => Check::ok(NAME, format!("{place}, key: {}", found.source.words()))
             .advise("crewagent models test tries it out"),
         Err(error) => Check::warn(NAME, format!("{place}: {error}")),

@@ -9,8 +9,8 @@
 
 #[cfg(unix)]
 #[allow(dead_code, reason = "shared with the benchmark of turns")]
-#[path = "turns/stage.rs"]
-mod stage;
+#[path = "turns/fixture.rs"]
+mod fixture;
 
 use std::process::ExitCode;
 
@@ -54,7 +54,7 @@ mod terminal {
     use crewagent_testkit::report::{median, millis, publish};
 
     use super::Failure;
-    use super::stage::Stage;
+    use super::fixture::BenchFixture;
 
     const TOKENS: usize = 10_000;
     /// Letters in a token.
@@ -65,7 +65,7 @@ mod terminal {
     const COLUMNS: u16 = 100;
     const PAUSE: Duration = Duration::from_millis(100);
     /// Time limit of every program.
-    const PATIENCE: Duration = Duration::from_secs(120);
+    const TIMEOUT: Duration = Duration::from_secs(120);
 
     /// Bytes that a terminal received, and the time at which each token first appeared.
     struct Shown {
@@ -77,23 +77,23 @@ mod terminal {
 
     /// Measures, publishes the table, and returns the missed goals.
     pub(super) fn run() -> Result<Vec<String>, Failure> {
-        let stage = Stage::new()?;
-        stage.import(&generated(2, 1))?;
+        let fixture = BenchFixture::new()?;
+        fixture.import(&generated(2, 1))?;
         let answers = || vec![Answer::words((0..TOKENS).map(token).collect::<String>())];
         let burst = Plan { piece: LETTERS, ..Plan::burst(answers()) };
         let paced = Plan { pace: Pace::EventsPerSecond(RATE), ..burst.clone() };
         let (mut own, mut floor) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
-            let (shown, request) = play(&stage, &burst, &format!("burst-{round}"))?;
+            let (shown, request) = play(&fixture, &burst, &format!("burst-{round}"))?;
             own.push(shown.ended.saturating_sub(Duration::from_nanos(request.arrived)));
-            let file = stage.scratch.path().join("shown");
+            let file = fixture.scratch.path().join("shown");
             std::fs::write(&file, &shown.bytes)?;
             let mut cat = Command::new("/bin/cat");
             cat.arg(file);
             let cat = watch(&cat)?;
             floor.push(cat.ended.saturating_sub(cat.began));
         }
-        let (shown, request) = play(&stage, &paced, "paced")?;
+        let (shown, request) = play(&fixture, &paced, "paced")?;
         let mut delays = delays(&shown, Duration::from_nanos(request.answered))?;
         let longest = delays.iter().max().copied().unwrap_or_default();
         let (own, floor, middle) = (median(&mut own), median(&mut floor), median(&mut delays));
@@ -127,13 +127,13 @@ mod terminal {
     }
 
     /// Runs in a terminal. Returns its output, and the model's record of the request.
-    fn play(stage: &Stage, plan: &Plan, name: &str) -> Result<(Shown, Record), Failure> {
-        stage.server.play(plan)?;
-        let project = stage.folder(&format!("projects/{name}"))?;
-        let mut command = stage.run("generated", &project);
+    fn play(fixture: &BenchFixture, plan: &Plan, name: &str) -> Result<(Shown, Record), Failure> {
+        fixture.server.play(plan)?;
+        let project = fixture.folder(&format!("projects/{name}"))?;
+        let mut command = fixture.run("generated", &project);
         command.args(["--model", "loopback"]).env("TERM", "xterm-256color");
         let shown = watch(&command)?;
-        let records = stage.server.records()?;
+        let records = fixture.server.records()?;
         let request = *records.requests.first().ok_or("no request came")?;
         if let Some(number) = shown.seen.iter().position(Option::is_none) {
             let said = String::from_utf8_lossy(&shown.bytes).into_owned();
@@ -148,8 +148,8 @@ mod terminal {
         let mut seen = vec![None; TOKENS];
         let mut ended = began;
         let (mut number, mut digits, mut read) = (0, 0, 0);
-        while now()? < began + PATIENCE {
-            match terminal.read(PATIENCE)? {
+        while now()? < began + TIMEOUT {
+            match terminal.read(TIMEOUT)? {
                 Reading::Bytes(_) => ended = now()?,
                 Reading::Nothing => {}
                 Reading::End => break,

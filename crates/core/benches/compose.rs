@@ -20,7 +20,7 @@ use crewagent_core::event::{Answer, Reply};
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::ToolCall;
 use crewagent_core::package::check;
-use crewagent_core::run::machine::{Cast, Input, Machine};
+use crewagent_core::run::machine::{Input, Machine, Subject};
 use crewagent_core::settings::{Limits, RunSettings};
 use crewagent_core::state::run_state::RunState;
 use crewagent_testkit::package::MemoryFiles;
@@ -82,7 +82,7 @@ fn machine() -> Machine {
     };
     let agent = package.agents()[0].id.clone();
     let mut machine = Machine::new(
-        Cast::Workflow { package, workflow: 0, agent, data: None },
+        Subject::Workflow { package, workflow: 0, agent, data: None },
         settings,
         run_state,
     );

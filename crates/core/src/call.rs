@@ -9,7 +9,7 @@ mod files;
 mod params;
 mod patch;
 pub mod schema;
-pub mod served;
+pub mod server_tool;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -119,7 +119,7 @@ impl Context {
             let block = match message {
                 Message::User { .. } => Block::Input(entry),
                 Message::Assistant { tool_calls, .. } if tool_calls.is_empty() => {
-                    Block::Words(entry)
+                    Block::Text(entry)
                 }
                 // These messages are not text of user or model.
                 Message::Assistant { .. } | Message::System { .. } | Message::Tool { .. } => {
@@ -135,7 +135,7 @@ impl Context {
     pub fn words(&self) -> Vec<Message> {
         let mut left = self.clone();
         left.settle();
-        left.leave_node(Keep::Words);
+        left.leave_node(Keep::Texts);
         let entries = left.blocks.iter().flat_map(Block::entries);
         entries.map(|entry| Message::clone(&entry.message)).collect()
     }
@@ -181,7 +181,7 @@ impl Context {
             extra: reply.extra.clone(),
         });
         self.count(&entry);
-        let block = if has_calls { Block::Group(Group::new(entry)) } else { Block::Words(entry) };
+        let block = if has_calls { Block::Group(Group::new(entry)) } else { Block::Text(entry) };
         self.blocks.push(block);
     }
 

@@ -12,7 +12,7 @@ use crate::text::{Position, Span};
 pub struct Diagnostic {
     /// Stable code, which also decides the severity.
     pub code: Code,
-    pub place: Place,
+    pub place: Location,
     pub message: String,
     pub help: Option<String>,
     /// Second location that explains the first, such as the earlier of two duplicates.
@@ -21,7 +21,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Makes a finding without help; see [`Diagnostic::help`].
-    pub fn new(code: Code, place: Place, message: impl Into<String>) -> Self {
+    pub fn new(code: Code, place: Location, message: impl Into<String>) -> Self {
         Self { code, place, message: message.into(), help: None, related: None }
     }
 
@@ -34,7 +34,7 @@ impl Diagnostic {
 
     /// Adds a second location.
     #[must_use]
-    pub fn related(mut self, place: Place, message: impl Into<String>) -> Self {
+    pub fn related(mut self, place: Location, message: impl Into<String>) -> Self {
         self.related = Some(Related { place, message: message.into() });
         self
     }
@@ -48,13 +48,13 @@ impl Diagnostic {
 /// Second location of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    pub place: Place,
+    pub place: Location,
     pub message: String,
 }
 
 /// Location of a finding: the package, a file of it, or a range of that file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Location {
     /// Path inside the package; for findings about a container, the entry's name as written there, or empty.
     pub file: String,
     /// Bytes of the file's text, if the finding is about text.
@@ -64,7 +64,7 @@ pub struct Place {
     pub pointer: Option<String>,
 }
 
-impl Place {
+impl Location {
     /// Locates a whole file.
     pub fn file(file: impl Into<String>) -> Self {
         Self { file: file.into(), span: None, position: None, pointer: None }

@@ -54,12 +54,12 @@ pub struct Workflow {
     pub document: Arc<str>,
     pub steps: Arc<BTreeMap<NodeId, Arc<Step>>>,
     /// Sub-workflow of each subworkflow node.
-    pub calls: Arc<BTreeMap<NodeId, Call>>,
+    pub calls: Arc<BTreeMap<NodeId, Subworkflow>>,
 }
 
 /// Call of another workflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct Subworkflow {
     pub workflow: WorkflowId,
     /// True if the child starts with the parent's variables and artifacts.
     pub pass_context: bool,

@@ -11,7 +11,7 @@ use self::rules::{Decision, Rule, RuleSet, Verdict};
 pub use self::tightening::Tightening;
 use crate::package::agents::AgentTools;
 use crate::tool::Tool;
-use crate::tool::served::ServerName;
+use crate::tool::server_tool::ServerName;
 use crate::vpath::VPath;
 
 /// What a model may do with tools.

@@ -15,10 +15,11 @@ mod state_summary;
 mod tool_policy;
 mod user_input;
 
-pub use base::{BASE_MAX_BYTES, Talk, base_rules};
+pub use base::{BASE_MAX_BYTES, RulesFor, base_rules};
 pub use data::{DATA_MAX_BYTES, DataContext, data_context};
 pub use directive::{
-    Autopilot, CalledBy, DIRECTIVE_MAX_BYTES, Directive, Intent, Place, Protocol, run_directive,
+    ActiveNode, Autopilot, CalledBy, DIRECTIVE_MAX_BYTES, Directive, Protocol, RunIntent,
+    run_directive,
 };
 pub use node_brief::{BRIEF_MAX_BYTES, STEP_MAX_BYTES, StepText, node_brief};
 pub use persona::{PERSONA_MAX_BYTES, persona};
@@ -36,7 +37,8 @@ pub const ARTIFACTS_ROOT: &str = "@project/artifacts/";
 pub const NUDGE: &str = "Your last reply was empty: go on with the current node by calling a tool, or tell the user in words what you need from them.";
 
 /// Message to a model after an empty reply in a conversation.
-pub const NUDGE_TALK: &str = "Your last reply was empty: answer the user in words, or call a tool.";
+pub const NUDGE_CONVERSATION: &str =
+    "Your last reply was empty: answer the user in words, or call a tool.";
 
 /// Message to a model that wrote a call as text.
 pub const CALL_IN_WORDS: &str = "Your last reply has a tool call written as text, and nothing was executed. Call the tool through the tool interface, with the same arguments.";

@@ -3,7 +3,7 @@
 //! A field reader returns `None` when it has reported something; callers continue, so that one check finds all
 //! mistakes.
 
-use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::id;
 use crate::path::{PackagePath, PathError};
 use crate::syntax::{Entry, Tree, Value};
@@ -16,7 +16,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) text: &'a str,
     pub(crate) findings: &'a mut Findings,
     pub(crate) tolerance: Tolerance,
-    trail: Vec<Step>,
+    trail: Vec<Segment>,
 }
 
 /// Tolerance of a document kind for blank values. Shipped templates need it in frontmatter.
@@ -29,7 +29,7 @@ pub(crate) enum Tolerance {
 }
 
 #[derive(Clone, Copy)]
-enum Step {
+enum Segment {
     Key(&'static str),
     Index(usize),
 }
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        let place = Place::at(self.file, span);
+        let place = Location::at(self.file, span);
         self.findings.push(Diagnostic::new(code, place, message).help(help));
     }
 
@@ -61,15 +61,15 @@ impl<'a> Reader<'a> {
         let mut text = String::new();
         for step in &self.trail {
             match step {
-                Step::Key(key) if text.is_empty() => text.push_str(key),
-                Step::Key(key) => text.push_str(&format!(".{key}")),
-                Step::Index(index) => text.push_str(&format!("[{index}]")),
+                Segment::Key(key) if text.is_empty() => text.push_str(key),
+                Segment::Key(key) => text.push_str(&format!(".{key}")),
+                Segment::Index(index) => text.push_str(&format!("[{index}]")),
             }
         }
         text
     }
 
-    fn inside<T>(&mut self, step: Step, read: impl FnOnce(&mut Self) -> T) -> T {
+    fn inside<T>(&mut self, step: Segment, read: impl FnOnce(&mut Self) -> T) -> T {
         self.trail.push(step);
         let result = read(self);
         self.trail.pop();
@@ -103,13 +103,13 @@ pub(crate) struct Object<'t> {
     entries: &'t [Entry],
     known: Vec<&'static str>,
     /// Invalid keys that have been reported.
-    told: Vec<&'static str>,
+    reported: Vec<&'static str>,
 }
 
 impl<'t> Object<'t> {
     pub(crate) fn open(tree: &'t Tree, reader: &mut Reader<'_>) -> Option<Self> {
         match tree.as_map() {
-            Some(entries) => Some(Self { tree, entries, known: Vec::new(), told: Vec::new() }),
+            Some(entries) => Some(Self { tree, entries, known: Vec::new(), reported: Vec::new() }),
             None => reader.wrong_type(tree, "an object"),
         }
     }
@@ -123,8 +123,8 @@ impl<'t> Object<'t> {
     }
 
     /// Marks an invalid key as reported.
-    pub(crate) fn told(&mut self, key: &'static str) {
-        self.told.push(key);
+    pub(crate) fn mark_reported(&mut self, key: &'static str) {
+        self.reported.push(key);
     }
 
     /// Returns true if a key is present, even with a blank value.
@@ -139,7 +139,7 @@ impl<'t> Object<'t> {
         read: impl FnOnce(&Tree, &mut Reader<'_>) -> Option<T>,
     ) -> Option<T> {
         match self.entry(key, reader) {
-            Some(entry) => reader.inside(Step::Key(key), |reader| read(&entry.tree, reader)),
+            Some(entry) => reader.inside(Segment::Key(key), |reader| read(&entry.tree, reader)),
             None => {
                 self.missing(key, reader);
                 None
@@ -175,7 +175,7 @@ impl<'t> Object<'t> {
     ) -> Option<Option<T>> {
         match self.entry(key, reader) {
             Some(entry) => {
-                reader.inside(Step::Key(key), |reader| read(&entry.tree, reader)).map(Some)
+                reader.inside(Segment::Key(key), |reader| read(&entry.tree, reader)).map(Some)
             }
             None => Some(None),
         }
@@ -197,7 +197,7 @@ impl<'t> Object<'t> {
     pub(crate) fn close(self, reader: &mut Reader<'_>) -> Option<()> {
         let is_unknown = |entry: &&Entry| {
             let key = entry.key.as_str();
-            !self.known.contains(&key) && !self.told.contains(&key)
+            !self.known.contains(&key) && !self.reported.contains(&key)
         };
         let mut unknown = self.entries.iter().filter(is_unknown).peekable();
         if unknown.peek().is_none() {
@@ -240,7 +240,8 @@ pub(crate) fn items<T>(
     mut read: impl FnMut(&Tree, &mut Reader<'_>) -> Option<T>,
 ) -> Option<Vec<Option<T>>> {
     let Some(list) = tree.as_list() else { return reader.wrong_type(tree, "a list") };
-    let read_item = |(index, item)| reader.inside(Step::Index(index), |reader| read(item, reader));
+    let read_item =
+        |(index, item)| reader.inside(Segment::Index(index), |reader| read(item, reader));
     Some(list.iter().enumerate().map(read_item).collect())
 }
 

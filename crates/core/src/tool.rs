@@ -1,7 +1,7 @@
 //! The catalogue of tools, and the parts of tools that need no disk.
 
 pub mod leaked;
-pub mod served;
+pub mod server_tool;
 pub mod text_patch;
 pub mod window;
 

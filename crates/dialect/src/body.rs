@@ -49,20 +49,20 @@ pub struct Body {
     head: usize,
     messages: Vec<Arc<Message>>,
     thread: Thread,
-    manner: Option<Manner>,
+    form: Option<MessageForm>,
     tools: Tools,
     is_lent: bool,
 }
 
 /// Values that determine the form of messages and tools.
 #[derive(Debug, PartialEq)]
-struct Manner {
+struct MessageForm {
     source: String,
     profile: Profile,
     names: Names,
 }
 
-impl Manner {
+impl MessageForm {
     fn is(&self, options: &Options<'_>, names: &Names) -> bool {
         self.source == options.source && self.profile == *options.profile && self.names == *names
     }
@@ -79,10 +79,10 @@ impl Body {
         messages: &[Arc<Message>],
         tools: &Arc<[ToolSpec]>,
     ) -> &[u8] {
-        let is_same = self.manner.as_ref().is_some_and(|manner| manner.is(options, names));
+        let is_same = self.form.as_ref().is_some_and(|form| form.is(options, names));
         if self.is_lent || !is_same {
             *self = Self::default();
-            self.manner = Some(Manner {
+            self.form = Some(MessageForm {
                 source: options.source.to_owned(),
                 profile: options.profile.clone(),
                 names: names.clone(),

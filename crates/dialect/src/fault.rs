@@ -1,13 +1,13 @@
 //! Faults of an answer, and advice about them.
 
+mod error_body;
 mod signs;
-mod told;
 
 use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use self::told::Told;
+use self::error_body::ErrorBody;
 
 /// Reason why an answer is no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,18 +67,18 @@ impl Fault {
         body: &[u8],
     ) -> Self {
         let is_fine = status < 300;
-        let told = Told::of_body(content_type, body, !is_fine);
-        let status = if is_fine { told.status.unwrap_or(status) } else { status };
-        let retry_after = retry_after.or(told.wait);
-        let kind = signs::kind(Some(status), &told, retry_after.is_some());
-        Self { kind, status: Some(status), said: told.said(), retry_after }
+        let body = ErrorBody::of_body(content_type, body, !is_fine);
+        let status = if is_fine { body.status.unwrap_or(status) } else { status };
+        let retry_after = retry_after.or(body.wait);
+        let kind = signs::kind(Some(status), &body, retry_after.is_some());
+        Self { kind, status: Some(status), said: body.message(), retry_after }
     }
 
     /// Returns the error in place of a piece of the answer.
     pub fn in_stream(event: &Json) -> Option<Self> {
-        let told = Told::of_event(event)?;
-        let kind = signs::kind(told.status, &told, told.wait.is_some());
-        Some(Self { kind, status: told.status, said: told.said(), retry_after: told.wait })
+        let body = ErrorBody::of_event(event)?;
+        let kind = signs::kind(body.status, &body, body.wait.is_some());
+        Some(Self { kind, status: body.status, said: body.message(), retry_after: body.wait })
     }
 
     /// Returns true if the same request may succeed next time.

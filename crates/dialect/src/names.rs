@@ -143,7 +143,7 @@ fn digested(flat: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crewagent_core::tool::Tool;
-    use crewagent_core::tool::served::{Listed, ServedTool, ToolOffer};
+    use crewagent_core::tool::server_tool::{Listed, ServerTool, ToolOffer};
     use proptest::prelude::*;
     use proptest::test_runner::{Config as ProptestConfig, RngSeed};
     use serde_json::json;
@@ -222,7 +222,7 @@ mod tests {
         let offer = |name: &str| Ok(ToolOffer { name: name.to_owned(), ..ToolOffer::default() });
         let listed = Listed::of(&"s".parse().unwrap(), odd.map(offer).into(), None);
         assert_eq!(listed.tools.len(), odd.len());
-        let specs: Vec<ToolSpec> = listed.tools.iter().map(ServedTool::spec).collect();
+        let specs: Vec<ToolSpec> = listed.tools.iter().map(ServerTool::spec).collect();
         let names = Names::new(NameForm::Plain, &specs);
         let mut wires = BTreeSet::new();
         for spec in &specs {

@@ -39,10 +39,10 @@ pub fn retry_after<'h>(
             }
             "retry-after" => seconds = seconds.or_else(|| from_now(value, now)),
             _ => match limit(&name) {
-                Some((Said::Reset, limit)) => {
+                Some((LimitHeader::Reset, limit)) => {
                     resets.extend(from_now(value, now).map(|wait| (limit, wait)));
                 }
-                Some((Said::Left, limit)) => {
+                Some((LimitHeader::Left, limit)) => {
                     left.extend(number(value).map(|number| (limit, number <= 0.0)));
                 }
                 None => {}
@@ -106,7 +106,7 @@ pub(super) fn units(text: &str) -> Option<Duration> {
 }
 
 /// Meaning of a header about a limit.
-enum Said {
+enum LimitHeader {
     /// Time of the reset.
     Reset,
     /// Remainder.
@@ -115,15 +115,15 @@ enum Said {
 
 /// Returns the limit that a header describes: `x-ratelimit-reset-tokens`, `anthropic-ratelimit-tokens-reset` and the
 /// like.
-fn limit(header: &str) -> Option<(Said, String)> {
+fn limit(header: &str) -> Option<(LimitHeader, String)> {
     let at = header.find("ratelimit-").or_else(|| header.find("rate-limit-"))?;
     let words =
         header[at..].split('-').filter(|word| !matches!(*word, "ratelimit" | "rate" | "limit"));
     let words: Vec<&str> = words.collect();
     let (said, verb) = if words.contains(&"reset") {
-        (Said::Reset, "reset")
+        (LimitHeader::Reset, "reset")
     } else if words.contains(&"remaining") {
-        (Said::Left, "remaining")
+        (LimitHeader::Left, "remaining")
     } else {
         return None;
     };

@@ -1,8 +1,8 @@
 //! Content and size of a node: title, id, agent chip, called workflow.
 
+use super::node_text::NodeText;
 use super::shape::Outline;
 use super::text::{CODE, SMALL, TITLE, cut, wrap};
-use super::words::Words;
 use super::{DiagramNode, NodeShape};
 
 const TITLE_LEADING: f64 = 17.0;
@@ -61,7 +61,7 @@ type Row = Vec<(SpanRole, String, f64)>;
 impl Card {
     /// Measures a node.
     pub(super) fn of(node: &DiagramNode, traffic: Traffic) -> Card {
-        let words = Words::of(node);
+        let words = NodeText::of(node);
         let title_lines = wrap(&words.title, TITLE, MAX_CONTENT, 3);
         let rows = meta_rows(&words);
 
@@ -142,7 +142,7 @@ fn outline(kind: NodeShape, content_width: f64, content_height: f64, traffic: Tr
 }
 
 /// Lays out id and agent, on one line if they fit, and the called workflow below.
-fn meta_rows(words: &Words) -> Vec<Row> {
+fn meta_rows(words: &NodeText) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let id = words.id.as_deref().map(|id| piece(SpanRole::Id, cut(id, CODE, MAX_CONTENT)));
     let agent =

@@ -19,7 +19,7 @@ pub(super) struct Columns {
     pub(super) bands: usize,
     pub(super) band: Vec<usize>,
     pub(super) x: Vec<f64>,
-    pub(super) ways: Vec<Way>,
+    pub(super) ways: Vec<Route>,
     pub(super) start: Option<StartColumn>,
     pub(super) rows: Rows,
     pub(super) tracks: Tracks,
@@ -27,18 +27,18 @@ pub(super) struct Columns {
 
 /// Route of a link.
 #[derive(Debug)]
-pub(super) enum Way {
+pub(super) enum Route {
     Down(Down),
     Back(Lane),
     /// Around the side of its only node.
     Own,
 }
 
-impl Way {
+impl Route {
     pub(super) fn down(&self) -> Option<&Down> {
         match self {
-            Way::Down(down) => Some(down),
-            Way::Back(_) | Way::Own => None,
+            Route::Down(down) => Some(down),
+            Route::Back(_) | Route::Own => None,
         }
     }
 }
@@ -74,10 +74,10 @@ impl Columns {
         move_labels_up(parts, &band, &mut rows, &mut downs);
 
         let (lanes, tracks) = lanes::find(&mut rows, bands, returns(parts, &band, &x));
-        let mut ways: Vec<Way> =
-            downs.into_iter().map(|down| down.map_or(Way::Own, Way::Down)).collect();
+        let mut ways: Vec<Route> =
+            downs.into_iter().map(|down| down.map_or(Route::Own, Route::Down)).collect();
         for lane in lanes {
-            ways[lane.link] = Way::Back(lane);
+            ways[lane.link] = Route::Back(lane);
         }
         Columns { bands, band, x, ways, start, rows, tracks }
     }
@@ -92,9 +92,9 @@ impl Columns {
         }
         for way in &mut self.ways {
             match way {
-                Way::Down(down) => down.bends.iter_mut().for_each(|x| *x += by),
-                Way::Back(lane) => lane.x += by,
-                Way::Own => {}
+                Route::Down(down) => down.bends.iter_mut().for_each(|x| *x += by),
+                Route::Back(lane) => lane.x += by,
+                Route::Own => {}
             }
         }
     }

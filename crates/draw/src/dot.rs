@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::graph::{Graph, Link};
+use super::node_text::NodeText;
 use super::text::{SMALL, TITLE, clean, cut, wrap};
-use super::words::Words;
 use super::{DiagramNode, NodeShape};
 
 /// Writes the graph. Nodes are named `n0`, `n1`, …; their ids are part of the labels.
@@ -31,7 +31,7 @@ fn body(out: &mut String, graph: &Graph) -> std::fmt::Result {
         "  edge [fontname=\"sans-serif\", fontsize=9, color=\"#8a94a3\", fontcolor=\"#4a5361\"];"
     )?;
     for (index, node) in graph.nodes.iter().enumerate() {
-        let tooltip = escaped(&Words::of(node).title);
+        let tooltip = escaped(&NodeText::of(node).title);
         writeln!(
             out,
             "  n{index} [label=\"{}\", tooltip=\"{tooltip}\", {}];",
@@ -80,7 +80,7 @@ fn line(link: &Link) -> &'static str {
 }
 
 fn node_label(node: &DiagramNode) -> String {
-    let Words { title, id, agent, calls } = Words::of(node);
+    let NodeText { title, id, agent, calls } = NodeText::of(node);
     let calls = calls.map(|calls| format!("calls {calls}"));
     let mut lines = wrap(&title, TITLE, 208.0, 3);
     lines.extend([id, agent, calls].into_iter().flatten().map(|line| cut(&line, SMALL, 208.0)));

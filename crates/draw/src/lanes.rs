@@ -186,13 +186,13 @@ fn is_open(row: &[Item], sign: f64, side: f64, lane: f64) -> bool {
         let near = (item.left * sign).min(item.right * sign);
         near > side - 1.0 && near < lane
     };
-    !row.iter().any(|item| item.kind != ItemKind::Way && stands_between(item))
+    !row.iter().any(|item| item.kind != ItemKind::Route && stands_between(item))
 }
 
 /// Counts the routes between a node's side and the lane.
 fn crossings(row: &[Item], sign: f64, side: f64, lane: f64) -> f64 {
     let passes =
-        |item: &&Item| item.kind == ItemKind::Way && (side..lane).contains(&(item.left * sign));
+        |item: &&Item| item.kind == ItemKind::Route && (side..lane).contains(&(item.left * sign));
     row.iter().filter(passes).count() as f64
 }
 

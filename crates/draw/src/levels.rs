@@ -1,6 +1,6 @@
 //! Vertical layout: the height of each band, and the space that edges need between bands.
 
-use super::columns::{Columns, Way};
+use super::columns::{Columns, Route};
 use super::parts::{Parts, START_DOT};
 
 /// Gap between a band of nodes and one of labels.
@@ -84,10 +84,10 @@ fn heights(parts: &Parts, columns: &Columns) -> Vec<f64> {
     }
     for (label, way) in parts.labels.iter().zip(&columns.ways) {
         match way {
-            Way::Down(down) if down.bends.is_empty() => {}
-            Way::Down(down) => grow(down.label_band, label.height),
-            Way::Back(lane) => grow(lane.label_band, label.height),
-            Way::Own => {}
+            Route::Down(down) if down.bends.is_empty() => {}
+            Route::Down(down) => grow(down.label_band, label.height),
+            Route::Back(lane) => grow(lane.label_band, label.height),
+            Route::Own => {}
         }
     }
     height

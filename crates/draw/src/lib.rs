@@ -15,6 +15,7 @@ mod layout;
 mod levels;
 mod mermaid;
 mod net;
+mod node_text;
 mod parts;
 mod path;
 mod place;
@@ -32,7 +33,6 @@ mod tests;
 mod tests_geometry;
 mod text;
 mod uncross;
-mod words;
 mod workflow;
 
 /// Workflow graph, reduced to what a picture shows.

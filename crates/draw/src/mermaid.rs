@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::graph::{Graph, Link};
+use super::node_text::NodeText;
 use super::text::{SMALL, TITLE, clean, cut, wrap};
-use super::words::Words;
 use super::{DiagramNode, NodeShape};
 
 /// Writes the graph. Nodes are named `n0`, `n1`, …: ids may contain anything, Mermaid names may not.
@@ -65,7 +65,7 @@ fn arrow(link: &Link) -> &'static str {
 
 /// Wraps the label of a node: Mermaid does not break long words.
 fn node_label(node: &DiagramNode) -> String {
-    let Words { title, id, agent, calls } = Words::of(node);
+    let NodeText { title, id, agent, calls } = NodeText::of(node);
     let calls = calls.map(|calls| format!("↳ {calls}"));
     let mut lines = wrap(&title, TITLE, 208.0, 3);
     lines.extend([id, agent, calls].into_iter().flatten().map(|line| cut(&line, SMALL, 208.0)));

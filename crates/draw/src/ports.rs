@@ -24,7 +24,7 @@ pub(super) fn along(outline: Outline, towards: &[f64]) -> Vec<f64> {
     } else {
         let sorted: Vec<f64> = order.iter().map(|&edge| towards[edge]).collect();
         let is_near = |at: usize| sorted[at].abs() <= flat;
-        let wanted: Vec<f64> = (0..count).map(|at| wanted(&sorted, at, flat)).collect();
+        let wanted: Vec<f64> = (0..count).map(|at| target(&sorted, at, flat)).collect();
         // Edges that can be straight stay straight, the others make room.
         spread(&wanted, |at| if is_near(at) { 500.0 } else { 1.0 }, |_| APART)
     };
@@ -40,7 +40,7 @@ pub(super) fn along(outline: Outline, towards: &[f64]) -> Vec<f64> {
 
 /// Returns the port of an edge that is alone on its side: straight above its target, or around [`FAR`] with the others
 /// that lead far away in the same direction, but never beyond the flat part.
-fn wanted(sorted: &[f64], at: usize, flat: f64) -> f64 {
+fn target(sorted: &[f64], at: usize, flat: f64) -> f64 {
     let x = sorted[at];
     if x.abs() <= flat {
         return x;

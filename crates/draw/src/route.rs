@@ -1,6 +1,6 @@
 //! Routes of edges in coordinates: ports at the borders, paths between them, labels on the paths.
 
-use super::columns::{Columns, Down, Way};
+use super::columns::{Columns, Down, Route};
 use super::lanes::{Lane, Side, Turn};
 use super::levels::Levels;
 use super::parts::{End, Heading, OWN_LOOP, Parts, PlacedEdge, START_DOT, Start};
@@ -25,14 +25,14 @@ pub(super) fn all(
     // Top of the next own loop of each node, from its centre; together the loops are centred.
     let mut own_top = vec![0.0f64; parts.cards.len()];
     for ((link, way), label) in parts.graph.links.iter().zip(&columns.ways).zip(&parts.labels) {
-        if let Way::Own = way {
+        if let Route::Own = way {
             own_top[link.from] -= label.loop_height() / 2.0;
         }
     }
     let edges = columns.ways.iter().enumerate().map(|(link, way)| match way {
-        Way::Down(down) => router.down(link, down),
-        Way::Back(lane) => router.back(link, lane),
-        Way::Own => {
+        Route::Down(down) => router.down(link, down),
+        Route::Back(lane) => router.back(link, lane),
+        Route::Own => {
             let node = parts.graph.links[link].from;
             let height = parts.labels[link].loop_height();
             own_top[node] += height;
@@ -73,11 +73,11 @@ impl Ports {
                 |x: f64| below[link.from].push(Claim { link: Some(at), towards: x - from });
             let mut enter = |x: f64| above[link.to].push(Claim { link: Some(at), towards: x - to });
             match way {
-                Way::Down(down) => {
+                Route::Down(down) => {
                     leave(down.bends.first().copied().unwrap_or(to));
                     enter(down.bends.last().copied().unwrap_or(from));
                 }
-                Way::Back(lane) => {
+                Route::Back(lane) => {
                     if lane.leave != Turn::Beside {
                         leave(lane.x);
                     }
@@ -85,7 +85,7 @@ impl Ports {
                         enter(lane.x);
                     }
                 }
-                Way::Own => {}
+                Route::Own => {}
             }
         }
         for (node, card) in parts.cards.iter().enumerate() {
@@ -109,7 +109,7 @@ impl Ports {
         let mut sides: Vec<[Vec<(f64, usize, bool)>; 2]> =
             parts.cards.iter().map(|_| [Vec::new(), Vec::new()]).collect();
         for way in &columns.ways {
-            let Way::Back(lane) = way else { continue };
+            let Route::Back(lane) = way else { continue };
             let link = &parts.graph.links[lane.link];
             let side = usize::from(lane.side == Side::Right);
             let far = |node: usize| (lane.x - columns.x[node]).abs();

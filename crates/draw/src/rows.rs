@@ -18,7 +18,7 @@ pub(super) enum ItemKind {
     Node,
     Label,
     /// Edge that passes.
-    Way,
+    Route,
 }
 
 impl Item {
@@ -27,7 +27,7 @@ impl Item {
     }
 
     pub(super) fn way(x: f64, link: usize) -> Item {
-        Item { left: x, right: x, kind: ItemKind::Way, owner: link }
+        Item { left: x, right: x, kind: ItemKind::Route, owner: link }
     }
 
     fn is_of_link(self, link: usize) -> bool {
@@ -39,7 +39,7 @@ impl Item {
         match self.kind {
             ItemKind::Node => 18.0,
             ItemKind::Label => 9.0,
-            ItemKind::Way => 11.0,
+            ItemKind::Route => 11.0,
         }
     }
 

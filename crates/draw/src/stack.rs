@@ -142,7 +142,7 @@ impl Grid {
     }
 
     /// Returns the x of a cell if only the neighbours on one side counted.
-    fn wish(&self, cell: usize, downwards: bool) -> f64 {
+    fn target(&self, cell: usize, downwards: bool) -> f64 {
         let Cell { above, below, x, .. } = &self.cells[cell];
         let near = if downwards { above } else { below };
         if near.is_empty() {
@@ -162,7 +162,7 @@ impl Grid {
     fn sort_rows(&mut self, downwards: bool) {
         for at in self.order(downwards) {
             let mut row: Vec<(f64, usize)> =
-                self.rows[at].iter().map(|&cell| (self.wish(cell, downwards), cell)).collect();
+                self.rows[at].iter().map(|&cell| (self.target(cell, downwards), cell)).collect();
             row.sort_by(|a, b| a.0.total_cmp(&b.0));
             for (place, &(_, cell)) in row.iter().enumerate() {
                 self.cells[cell].x = place as f64;
@@ -194,7 +194,7 @@ impl Grid {
     fn even_rows(&mut self, downwards: bool) {
         for at in self.order(downwards) {
             let row = &self.rows[at];
-            let wanted: Vec<f64> = row.iter().map(|&cell| self.wish(cell, downwards)).collect();
+            let wanted: Vec<f64> = row.iter().map(|&cell| self.target(cell, downwards)).collect();
             // Passing arcs should be straight; nodes give way.
             let weight = |i: usize| if self.cells[row[i]].above.len() == 1 { 4.0 } else { 1.0 };
             let gap = |i: usize| distance(&self.cells[row[i - 1]], &self.cells[row[i]]);

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use super::card::{CALLS_MARK, Span, SpanRole, is_centred};
 use super::graph::Link;
 use super::layout::{Layout, MARGIN, PlacedNode};
+use super::node_text::NodeText;
 use super::parts::{End, Heading, PlacedEdge, START_DOT, Start};
 use super::path::{Point, rounded};
 use super::shape::CORNER;
 use super::style;
 use super::text::clean;
-use super::words::Words;
 use super::{DiagramNode, NodeShape, Theme};
 
 /// Writes the picture.
@@ -81,7 +81,7 @@ fn summary(layout: &Layout) -> String {
         let _ = write!(text, " {}", left_out(layout));
     }
     if let Some(entry) = graph.entry.and_then(|entry| graph.nodes.get(entry)) {
-        let _ = write!(text, " Starts at {}.", Words::of(entry).title);
+        let _ = write!(text, " Starts at {}.", NodeText::of(entry).title);
     }
     text
 }
@@ -193,7 +193,7 @@ fn write_node(out: &mut String, node: &DiagramNode, placed: &PlacedNode) -> std:
 
 /// Describes a node, for its tooltip.
 fn node_text(node: &DiagramNode) -> String {
-    let Words { mut title, agent, calls, .. } = Words::of(node);
+    let NodeText { mut title, agent, calls, .. } = NodeText::of(node);
     let _ = write!(title, " · {} {}", node.kind.word(), clean(&node.id));
     for (word, value) in [("agent", agent), ("calls", calls)] {
         if let Some(value) = value {

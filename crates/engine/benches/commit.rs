@@ -20,13 +20,13 @@ use crewagent_core::integrity::Digest;
 use crewagent_core::package::{Package, check};
 use crewagent_core::policy::{Policy, StateTool};
 use crewagent_core::run::machine::Moves;
-use crewagent_core::state::document::{Proposed, RunFacts, STATE_FILE, StateDocument};
+use crewagent_core::state::document::{InitialValues, Proposed, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Confirmation, MissingRule, Proposal};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::mounts::{Before, Mounts, Roots};
-use crewagent_engine::tools::{Occasion, Plan, Recent, Tools};
+use crewagent_engine::tools::{CallContext, Plan, Recent, Tools};
 use crewagent_testkit::package::MemoryFiles;
 use crewagent_testkit::report;
 
@@ -54,8 +54,8 @@ fn main() -> ExitCode {
     let state = roots[2].clone();
     let mounts =
         Mounts::open(&Roots { project, package: roots[1].clone(), state: state.clone() }).unwrap();
-    let facts = RunFacts { run_id: "run".into(), ..RunFacts::default() };
-    let before = StateDocument::start(workflow, &facts).unwrap();
+    let record = InitialValues { run_id: "run".into(), ..InitialValues::default() };
+    let before = StateDocument::start(workflow, &record).unwrap();
     let recent = Recent::new();
     let artifacts = ProjectPath::parse("artifacts").unwrap();
     let tools =
@@ -145,7 +145,7 @@ fn commit(tools: &Tools<'_>, before: &StateDocument, proposed: &Proposed) -> Dur
 fn whole_call(tools: &Tools<'_>, call: &Call) -> Duration {
     let deadline = Deadline::default();
     let policy = Policy::default();
-    let occasion = Occasion {
+    let context = CallContext {
         policy: &policy,
         created: &[],
         now: NOW,
@@ -155,10 +155,10 @@ fn whole_call(tools: &Tools<'_>, call: &Call) -> Duration {
         deadline: &deadline,
     };
     let start = Instant::now();
-    let Plan::Change(change) = tools.plan(call, &occasion).unwrap() else {
+    let Plan::Change(change) = tools.plan(call, &context).unwrap() else {
         panic!("the change is refused")
     };
-    let outcome = tools.carry_out(call, &change.intent, Some(&change), &occasion).unwrap();
+    let outcome = tools.carry_out(call, &change.intent, Some(&change), &context).unwrap();
     let took = start.elapsed();
     assert!(outcome.answer.refused.is_none(), "{outcome:?}");
     took

@@ -14,7 +14,7 @@ use crewagent_core::message::ToolCall;
 use crewagent_core::settings::RunSettings;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::control::Control;
-use crewagent_engine::model::{Memo, Model, ModelError, ModelErrorKind, Progress, Request};
+use crewagent_engine::model::{Model, ModelError, ModelErrorKind, Progress, Request, RequestCache};
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{Of, RunId, Store};
 use crewagent_engine::tool_server::ToolServers;
@@ -106,7 +106,7 @@ impl Model for Reader {
     fn reply(
         &self,
         request: &Request,
-        _: &mut Memo,
+        _: &mut RequestCache,
         _: &mut dyn FnMut(Progress),
         _: &Deadline,
     ) -> Result<Reply, ModelError> {

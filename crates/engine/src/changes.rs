@@ -86,7 +86,7 @@ impl Changes {
     /// Reads the changes of a run. The caller need not own it.
     pub fn of(store: &Store, id: &RunId) -> Result<Self, ChangesError> {
         let view = store.runs().look(id)?;
-        let project = store.runs().project(&view.facts)?;
+        let project = store.runs().project(&view.record)?;
         let history = History::of(&view.recovered.events);
         Ok(Self {
             files: made(&history),
@@ -152,7 +152,7 @@ impl Changes {
 
     /// Restores a file to its content before the run, or before one of its changes. Its current digest must be `now`;
     /// none means that it must be gone.
-    pub fn revert(
+    pub fn revert_file(
         &self,
         path: &str,
         seq: Option<u64>,

@@ -19,11 +19,11 @@ pub(crate) use self::folder::Opening;
 /// Handle through which file operations run.
 #[derive(Clone, Default)]
 pub struct Disk {
-    probe: Option<Arc<dyn Probe>>,
+    hook: Option<Arc<dyn DiskHook>>,
 }
 
 /// Test hook that decides about each operation before it runs.
-pub trait Probe: Send + Sync {
+pub trait DiskHook: Send + Sync {
     /// Decides about an operation.
     fn before(&self, op: &Op<'_>) -> Verdict;
 }
@@ -115,12 +115,12 @@ impl Deed<'_> {
 impl Disk {
     /// Returns the disk without a hook.
     pub fn real() -> Self {
-        Self { probe: None }
+        Self { hook: None }
     }
 
     /// Returns the disk with a hook that decides about each operation.
-    pub fn probed(probe: Arc<dyn Probe>) -> Self {
-        Self { probe: Some(probe) }
+    pub fn hooked(hook: Arc<dyn DiskHook>) -> Self {
+        Self { hook: Some(hook) }
     }
 
     /// Runs an operation, unless the hook vetoes it.
@@ -198,22 +198,22 @@ impl Disk {
         to: impl fmt::Display,
         work: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
-        if self.probe.is_none() {
+        if self.hook.is_none() {
             return work();
         }
         self.run(from, Deed::Rename { to: &to.to_string() }, work)
     }
 
     fn verdict(&self, file: &dyn fmt::Display, deed: Deed<'_>) -> Verdict {
-        match &self.probe {
+        match &self.hook {
             None => Verdict::Proceed,
-            Some(probe) => probe.before(&Op { file: &file.to_string(), deed }),
+            Some(hook) => hook.before(&Op { file: &file.to_string(), deed }),
         }
     }
 }
 
 impl fmt::Debug for Disk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.probe.is_some() { "Disk(probed)" } else { "Disk(real)" })
+        f.write_str(if self.hook.is_some() { "Disk(probed)" } else { "Disk(real)" })
     }
 }

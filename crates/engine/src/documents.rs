@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crewagent_core::event::{FileIntent, Moved, StateChange};
 use crewagent_core::id::AgentId;
 use crewagent_core::integrity::Digest;
-use crewagent_core::package::{Call, Package, Workflow};
+use crewagent_core::package::{Package, Subworkflow, Workflow};
 use crewagent_core::refusal::Refusal;
 use crewagent_core::run::history::Position;
 use crewagent_core::state::call::{self, Caller, Frame};
@@ -42,10 +42,10 @@ pub(crate) struct Found {
 
 /// A frame to enter or to leave.
 #[derive(Clone, Copy)]
-pub(crate) struct Crossing<'c> {
+pub(crate) struct FrameStep<'c> {
     pub(crate) frame: &'c Frame,
     /// Declaration of the call in the caller's package.
-    pub(crate) call: &'c Call,
+    pub(crate) call: &'c Subworkflow,
     /// The calling workflow, and its own frame.
     pub(crate) caller: &'c Workflow,
     pub(crate) caller_call: Option<u64>,
@@ -58,7 +58,7 @@ pub(crate) struct Crossing<'c> {
 
 /// Kind of a frame change.
 #[derive(Clone, Copy)]
-pub(crate) enum Way<'w> {
+pub(crate) enum Direction<'w> {
     /// Enter the child; this is its agent.
     Enter(&'w AgentId),
     /// Return the child's results; the rule says what happens if an output of the calling node is missing.
@@ -70,7 +70,7 @@ pub(crate) enum Way<'w> {
 /// The writes of a frame change, and its result.
 pub(crate) struct Plan {
     writes: Vec<Write>,
-    crossed: Crossed,
+    write: FrameWrite,
 }
 
 impl Plan {
@@ -98,7 +98,7 @@ impl Write {
 
 /// Result of a frame change.
 #[derive(Debug)]
-pub(crate) enum Crossed {
+pub(crate) enum FrameWrite {
     /// The child is active, in this state.
     Entered(RunState),
     Left(StateChange),
@@ -168,57 +168,57 @@ impl Documents<'_> {
     }
 
     /// Plans the writes of a frame change. Touches nothing.
-    pub(crate) fn plan(self, crossing: &Crossing<'_>, way: Way<'_>) -> Result<Plan, Stuck> {
-        let Crossing { frame, call, caller, caller_call, child, created, now } = *crossing;
+    pub(crate) fn plan(self, step: &FrameStep<'_>, way: Direction<'_>) -> Result<Plan, Stuck> {
+        let FrameStep { frame, call, caller, caller_call, child, created, now } = *step;
         let before = self.read(caller_call)?;
         let is_open = before.open_call(caller).as_ref() == Some(frame);
         let is_here = before.current_node_id(&caller.graph) == frame.node_id;
-        if !is_here || is_open == matches!(way, Way::Enter(_)) {
+        if !is_here || is_open == matches!(way, Direction::Enter(_)) {
             return Err(elsewhere(frame));
         }
         let run_state = |document: &StateDocument| RunState::of(document, &caller.graph);
         let mut writes = Vec::new();
-        let (after, crossed) = match way {
-            Way::Enter(agent) => {
+        let (after, write) = match way {
+            Direction::Enter(agent) => {
                 let document = call::child_document(&before, call, child, agent, now)?;
                 let state = RunState::of(&document, &child.graph);
                 let (call, text) = (Some(frame.call), document.text().clone());
                 writes.push(Write { call, before: self.digest(call)?, text });
-                (call::with_frame(&before, frame, created, now)?, Crossed::Entered(state))
+                (call::with_frame(&before, frame, created, now)?, FrameWrite::Entered(state))
             }
-            Way::Leave(missing) => {
-                let (after, change) = self.returned(crossing, &before, missing)?;
-                (after, Crossed::Left(change))
+            Direction::Leave(missing) => {
+                let (after, change) = self.returned(step, &before, missing)?;
+                (after, FrameWrite::Left(change))
             }
-            Way::GiveUp => {
+            Direction::GiveUp => {
                 let child = self.read(Some(frame.call))?;
                 let after = call::without_frame(&before, &child, created, now)?;
                 let change = StateChange { state: run_state(&after), ..StateChange::default() };
-                (after, Crossed::Left(change))
+                (after, FrameWrite::Left(change))
             }
         };
         // This write enters or leaves the frame, so it comes last.
         let before = Some(Digest::of(before.text().as_bytes()));
         writes.push(Write { call: caller_call, before, text: after.text().clone() });
-        Ok(Plan { writes, crossed })
+        Ok(Plan { writes, write })
     }
 
-    /// Writes the planned documents that are not written yet. `intended` is the recorded plan, and `crossing` carries
+    /// Writes the planned documents that are not written yet. `intended` is the recorded plan, and `step` carries
     /// the time of the plan, so that the result is the same. Stores the old documents first, so that the run can be
     /// forked there.
     pub(crate) fn carry_out(
         self,
-        crossing: &Crossing<'_>,
-        way: Way<'_>,
+        step: &FrameStep<'_>,
+        way: Direction<'_>,
         intended: &[FileIntent],
         blobs: &Blobs,
-    ) -> Result<Crossed, Stuck> {
-        let Some(last) = intended.last() else { return Err(elsewhere(crossing.frame)) };
-        if self.digest(crossing.caller_call)?.map(|digest| digest.to_string()) == last.after {
-            self.flush(crossing.caller_call)?;
-            return self.settled(crossing, way);
+    ) -> Result<FrameWrite, Stuck> {
+        let Some(last) = intended.last() else { return Err(elsewhere(step.frame)) };
+        if self.digest(step.caller_call)?.map(|digest| digest.to_string()) == last.after {
+            self.flush(step.caller_call)?;
+            return self.settled(step, way);
         }
-        let plan = self.plan(crossing, way)?;
+        let plan = self.plan(step, way)?;
         let same = plan.writes.len() == intended.len()
             && plan
                 .writes
@@ -226,7 +226,7 @@ impl Documents<'_> {
                 .zip(intended)
                 .all(|(write, file)| write.intent().after == file.after);
         if !same {
-            return Err(changed(crossing.frame));
+            return Err(changed(step.frame));
         }
         for write in &plan.writes {
             if write.before.is_some() {
@@ -244,17 +244,17 @@ impl Documents<'_> {
             let before = write.before.map_or(Before::Nothing, Before::Sha256);
             self.0.replace(&path, write.text.as_bytes(), before)??;
         }
-        Ok(plan.crossed)
+        Ok(plan.write)
     }
 
     /// Returns the caller's document with the results of the child, after the guard's check.
     fn returned(
         self,
-        crossing: &Crossing<'_>,
+        step: &FrameStep<'_>,
         before: &StateDocument,
         missing: MissingRule,
     ) -> Result<(StateDocument, StateChange), Stuck> {
-        let Crossing { frame, call, caller, created, now, .. } = *crossing;
+        let FrameStep { frame, call, caller, created, now, .. } = *step;
         let child = self.read(Some(frame.call))?;
         let proposed = call::returned(before, &child, call, &caller.graph)?;
         let transition = with_project(self.0, |exists| {
@@ -276,27 +276,27 @@ impl Documents<'_> {
     }
 
     /// Returns the result of a frame change that another process wrote completely before it died.
-    fn settled(self, crossing: &Crossing<'_>, way: Way<'_>) -> Result<Crossed, Stuck> {
-        let Crossing { frame, caller, caller_call, child, .. } = *crossing;
+    fn settled(self, step: &FrameStep<'_>, way: Direction<'_>) -> Result<FrameWrite, Stuck> {
+        let FrameStep { frame, caller, caller_call, child, .. } = *step;
         let after = self.read(caller_call)?;
         let state = RunState::of(&after, &caller.graph);
         let moved = match way {
-            Way::Enter(_) => {
+            Direction::Enter(_) => {
                 let document = self.read(Some(frame.call))?;
-                return Ok(Crossed::Entered(RunState::of(&document, &child.graph)));
+                return Ok(FrameWrite::Entered(RunState::of(&document, &child.graph)));
             }
-            Way::Leave(_) => {
+            Direction::Leave(_) => {
                 let mut edges = caller.graph.outgoing(&frame.node_id);
                 edges.find(|edge| edge.to.as_str() == state.current_node_id)
             }
-            Way::GiveUp => None,
+            Direction::GiveUp => None,
         };
         let moved = moved.map(|edge| Moved {
             from: edge.from.to_string(),
             to: edge.to.to_string(),
             label: edge.label.clone(),
         });
-        Ok(Crossed::Left(StateChange { state, moved, ..StateChange::default() }))
+        Ok(FrameWrite::Left(StateChange { state, moved, ..StateChange::default() }))
     }
 
     fn read(self, call: Option<u64>) -> Result<StateDocument, NoDocument> {

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 
 use crate::blobs::Blobs;
 use crate::control::{Control, ControlRequest};
-use crate::model::{Memo, Model};
+use crate::model::{Model, RequestCache};
 use crate::mounts::Mounts;
 use crate::step_log::{Halt, Recorded, StepLog};
 use crate::tool_server::ToolServers;
@@ -63,7 +63,7 @@ pub(crate) struct DriverState {
     /// This process's view of tool servers, beside the records.
     servers: tool_server::ServerState,
     /// The model's cache between two requests.
-    memo: Memo,
+    cache: RequestCache,
 }
 
 impl DriverState {
@@ -132,7 +132,7 @@ impl<L: StepLog> Driver<'_, L> {
             match effect {
                 Effect::AskModel(ask) => self.ask(&ask, world)?,
                 Effect::Perform(job) => self.call(&job, world)?,
-                Effect::Shift(shift) => self.change_frame(&shift, world)?,
+                Effect::FrameChange(shift) => self.change_frame(&shift, world)?,
                 Effect::Tell(_) | Effect::Rest(_) => {
                     return Err(Halt::Unfit("nothing is open".to_owned()));
                 }

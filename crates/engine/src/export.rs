@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::journal::JournalError;
 use crate::pack::Writer;
 use crate::runtime_version;
-use crate::store::{RunError, RunId, SecretError, Store, Surroundings};
+use crate::store::{Environment, RunError, RunId, SecretError, Store};
 
 /// Long texts are left out beyond this total, in bytes.
 const MAX_TEXTS: u64 = 64 << 20;
@@ -41,7 +41,7 @@ pub enum ExportError {
 /// Exports a run as a ZIP archive.
 pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     let view = store.runs().look(id)?;
-    let redact = Redaction::of(store, &view.recovered.events, &Surroundings::of_process())?;
+    let redact = Redaction::of(store, &view.recovered.events, &Environment::of_process())?;
     let mut zip = Writer::new(Vec::new());
     let mut add = |name: &str, text: &str| zip.add(name, redact.text(text).as_bytes());
     let about = json!({
@@ -51,7 +51,7 @@ pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
         "notes": view.recovered.notes,
     });
     add("about.json", &format!("{about:#}\n"))?;
-    add("run.json", &format!("{:#}\n", json!(view.facts)))?;
+    add("run.json", &format!("{:#}\n", json!(view.record)))?;
     for (path, document) in store.runs().documents(id)? {
         add(&path, &document)?;
     }
@@ -110,7 +110,7 @@ impl Redaction {
     fn of(
         store: &Store,
         events: &[Event],
-        surroundings: &Surroundings<'_>,
+        environment: &Environment<'_>,
     ) -> Result<Self, SecretError> {
         let settings = store.settings();
         let mut words: Vec<(String, Cow<'static, str>)> = Vec::new();
@@ -118,7 +118,7 @@ impl Redaction {
         // All stored secrets: those of servers, and also keys of models that are not set up.
         let kept = store.secrets().all()?;
         kept.iter().for_each(|key| hide(key.expose_secret().to_owned()));
-        let set = settings.key_variables().into_iter().filter_map(|name| surroundings.get(&name));
+        let set = settings.key_variables().into_iter().filter_map(|name| environment.get(&name));
         // Where no key is needed, users set a word such as `none`, which may occur anywhere.
         set.filter(|key| key.len() >= SHORTEST_KEY).for_each(&mut hide);
         for server in settings.mcp.servers.values() {
@@ -126,8 +126,8 @@ impl Redaction {
             open.filter(|secret| secret.len() >= SHORTEST_KEY).for_each(&mut hide);
         }
         for name in settings.models.keys() {
-            let chosen = settings.model(name, "", surroundings);
-            let found = chosen.ok().map(|it| it.key(&store.secrets(), surroundings));
+            let chosen = settings.model(name, "", environment);
+            let found = chosen.ok().map(|it| it.key(&store.secrets(), environment));
             match found {
                 // A model without a key has nothing to redact.
                 None | Some(Err(SecretError::Missing { .. })) => {}
@@ -182,12 +182,12 @@ mod tests {
         let store = Store::open(Some(home.path().to_owned())).unwrap();
         let key = key_of("sk-server").unwrap();
         store.secrets().put(&KeySource::File, "mcp.notes.TOKEN", &key).unwrap();
-        let surroundings = Surroundings::new(|name| match name {
+        let environment = Environment::new(|name| match name {
             "DEEPSEEK_API_KEY" => Some("none".to_owned()),
             "HOME" => None,
             name => Some(format!("sk-{name}")),
         });
-        let redact = Redaction::of(&store, &[], &surroundings).unwrap();
+        let redact = Redaction::of(&store, &[], &environment).unwrap();
         for name in ["CREWAGENT_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "MY_KEY"] {
             assert_eq!(redact.text(&format!("<sk-{name}>")), "<***>");
         }
@@ -202,7 +202,7 @@ mod tests {
         let key = key_of("sk-server").unwrap();
         store.secrets().put(&KeySource::File, "mcp.notes.TOKEN", &key).unwrap();
         let file = home.path().join("credentials.toml");
-        let nothing = Surroundings::new(|_| None);
+        let nothing = Environment::new(|_| None);
         let refused =
             || Redaction::of(&store, &[], &nothing).map(|_| ()).map_err(ExportError::from);
         assert!(refused().is_ok());
@@ -233,7 +233,7 @@ mod tests {
             "settings": settings,
         }))
         .unwrap();
-        let nothing = Surroundings::new(|_| None);
+        let nothing = Environment::new(|_| None);
         let redact = Redaction::of(&store, &[event], &nothing).unwrap();
         let check = |text: &str, expected: &str| assert_eq!(redact.text(text), expected);
         check("scripted:/srv/demo/model.yaml", "scripted:<folder>/model.yaml");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Place, Sources};
+use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Location, Sources};
 use crewagent_core::package::{Checked, Package, check};
 
 use crate::runtime_version;
@@ -55,7 +55,8 @@ pub(crate) fn examine(source: Source) -> Inspected {
             .any(|found| found.code == Code::UnreadableFile && found.place.file == path.as_str());
         if !known {
             let message = format!("`{path}` cannot be read: {reason}");
-            let found = Diagnostic::new(Code::UnreadableFile, Place::file(path.as_str()), message);
+            let found =
+                Diagnostic::new(Code::UnreadableFile, Location::file(path.as_str()), message);
             findings.push(found.help("check its permissions and that it is a regular file"));
         }
     }

@@ -11,7 +11,7 @@ use std::io::{self, Seek, SeekFrom};
 use crewagent_core::event::{Event, EventKind, ModelEvent};
 use thiserror::Error;
 
-pub use self::reader::{Place, Reader};
+pub use self::reader::{Reader, RecordOffset};
 pub use self::scan::{Judged, LineEnd, MAX_RECORD, Rest, recover};
 pub use self::tail::{Tail, tail};
 
@@ -112,9 +112,9 @@ impl Journal {
             Err(error) => return Err(error.into()),
         };
         let judged = judge(&folder, &mut file)?;
-        let aside = set_right(&folder, &mut file, &judged)?;
+        let quarantine = set_right(&folder, &mut file, &judged)?;
         file.seek(SeekFrom::Start(judged.good)).map_err(folder.failed("read", JOURNAL))?;
-        let notes = judged.notes(&aside);
+        let notes = judged.notes(&quarantine);
         let journal = Self {
             folder,
             blobs,
@@ -296,7 +296,7 @@ fn judge(folder: &Folder, file: &mut File) -> Result<Judged, JournalError> {
 /// flush, and everything read from now on must be durable. Returns the name of the file with the damaged records.
 fn set_right(folder: &Folder, file: &mut File, judged: &Judged) -> Result<String, JournalError> {
     let label = folder.label_of(JOURNAL);
-    let aside = match judged.rest {
+    let quarantine = match judged.rest {
         Rest::Damaged { .. } => move_aside(folder, file, judged.good)?,
         Rest::Nothing | Rest::Torn { .. } | Rest::Repeated { .. } => String::new(),
     };
@@ -308,7 +308,7 @@ fn set_right(folder: &Folder, file: &mut File, judged: &Judged) -> Result<String
     }
     folder.disk().sync_data(file, &label).map_err(folder.failed("flush", JOURNAL))?;
     folder.sync()?;
-    Ok(aside)
+    Ok(quarantine)
 }
 
 /// Copies everything after offset `good` to a file beside the journal.

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::cancel::Deadline;
 
-pub use self::endpoint::{Endpoint, Patience};
+pub use self::endpoint::{Endpoint, Timeouts};
 
 /// A model that answers requests. Many runs may share one.
 pub trait Model: Send + Sync {
@@ -27,7 +27,7 @@ pub trait Model: Send + Sync {
     fn reply(
         &self,
         request: &Request,
-        memo: &mut Memo,
+        cache: &mut RequestCache,
         tell: &mut dyn FnMut(Progress),
         until: &Deadline,
     ) -> Result<Reply, ModelError>;
@@ -35,9 +35,9 @@ pub trait Model: Send + Sync {
 
 /// Cache of a model between the requests of one run. It may be lost at any time.
 #[derive(Default)]
-pub struct Memo(Option<Box<dyn Any + Send>>);
+pub struct RequestCache(Option<Box<dyn Any + Send>>);
 
-impl Memo {
+impl RequestCache {
     /// Returns the cached value, or a fresh one if its type differs.
     pub fn of<T: Any + Send + Default>(&mut self) -> &mut T {
         if !self.0.as_ref().is_some_and(|kept| kept.is::<T>()) {
@@ -56,18 +56,18 @@ pub struct Request {
     /// Tools that the model may call.
     pub tools: Arc<[ToolSpec]>,
     /// Position of the run; not sent.
-    pub place: Place,
+    pub place: TurnPosition,
     /// Digest of messages and tools, in hexadecimal.
     pub sha256: String,
 }
 
 /// Position of a run when it sends a request. Models that answer from a file select replies by it.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct TurnPosition {
     /// Number of the request in the run, from 1.
     pub turn: u64,
     /// True in a conversation, which has no workflow.
-    pub is_talk: bool,
+    pub is_conversation: bool,
     /// Frame; none in the run's own workflow.
     pub call: Option<u64>,
     /// Active workflow, if it has an id.
@@ -85,14 +85,14 @@ pub struct Place {
 /// A report while a request is being answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    Words(Delta),
+    Delta(Delta),
     /// An attempt failed and is retried; the deltas so far are void.
-    Again(Again),
+    Retry(Retry),
 }
 
 /// A retry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Again {
+pub struct Retry {
     /// Number of attempts so far, from 1.
     pub attempt: u32,
     /// Time until the next attempt.

@@ -1,12 +1,12 @@
 //! The interface to runs: start, resume, fork and drive them, and send them messages.
 
+mod conversation;
 mod error;
 mod fork;
 mod open;
 mod requests;
 mod run;
 mod start;
-mod talk;
 
 use std::path::PathBuf;
 
@@ -67,7 +67,7 @@ pub struct Data {
 
 /// Plan of a new conversation.
 #[derive(Clone, Debug)]
-pub struct StartTalk {
+pub struct StartConversation {
     /// Id of the conversation, if the caller announced one already.
     pub id: Option<RunId>,
     /// Package whose agents the user can talk to.
@@ -158,7 +158,7 @@ impl<'s> Runtime<'s> {
 
     /// Describes the run that [`Self::fork`] would create, without creating it.
     pub fn preview_fork(&self, plan: &ForkRun) -> Result<Forked, ForkError> {
-        Ok(fork::prepare(self.store, plan)?.told(self.fresh_id()))
+        Ok(fork::prepare(self.store, plan)?.report(self.fresh_id()))
     }
 
     /// Rebuilds the requests of a run from its journal. Changes nothing, and the caller need not own the run.
@@ -167,10 +167,10 @@ impl<'s> Runtime<'s> {
     }
 
     /// Starts a conversation, which has no events beyond its start yet.
-    pub fn talk(&self, plan: &StartTalk) -> Result<Run, StartError> {
+    pub fn start_conversation(&self, plan: &StartConversation) -> Result<Run, StartError> {
         let host = self.host(self.store.conversations().runs());
-        let talk = talk::begin(&host, self.store, &self.clock, plan)?;
-        Ok(talk.with_servers(self.servers.clone()))
+        let run = conversation::begin(&host, self.store, &self.clock, plan)?;
+        Ok(run.with_servers(self.servers.clone()))
     }
 
     /// Resumes a conversation at its position.
@@ -179,7 +179,7 @@ impl<'s> Runtime<'s> {
     }
 
     /// Rebuilds the requests of a conversation, without those of the runs started from it.
-    pub fn requests_of_talk(&self, id: &RunId) -> Result<Vec<PastRequest>, ResumeError> {
+    pub fn requests_of_conversation(&self, id: &RunId) -> Result<Vec<PastRequest>, ResumeError> {
         requests::requests(self.store, self.store.conversations().runs(), id)
     }
 

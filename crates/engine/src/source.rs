@@ -179,7 +179,7 @@ impl Source {
     ) -> Result<Digest, ReadError> {
         let failed = |error| ReadError { path: path.clone(), error };
         let index = self.place(path).map_err(failed)?;
-        if let Some(content) = self.contents.kept(index) {
+        if let Some(content) = self.contents.cached(index) {
             take(content).map_err(failed)?;
             let digest = self.contents.digest(index).unwrap_or_else(|| Digest::of(content));
             self.contents.note_digest(index, digest);
@@ -211,7 +211,7 @@ impl Source {
     pub(crate) fn content(&self, path: &PackagePath) -> Result<Arc<[u8]>, ReadError> {
         let failed = |error| ReadError { path: path.clone(), error };
         let index = self.place(path).map_err(failed)?;
-        if let Some(content) = self.contents.kept(index) {
+        if let Some(content) = self.contents.cached(index) {
             return Ok(content.clone());
         }
         let size = self.sizes.get(path).copied().unwrap_or_default();
@@ -238,7 +238,8 @@ impl Source {
         let look = |(): &mut (), index: usize| {
             let (path, size) = paths[index];
             // A file that was read before may be gone by now.
-            let read = self.contents.kept(index).is_some() || self.contents.digest(index).is_some();
+            let read =
+                self.contents.cached(index).is_some() || self.contents.digest(index).is_some();
             if !read && let Err(error) = folder.check(path, *size) {
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                 found.push((path.clone(), reason(&error)));

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 
-pub use self::conversations::{Conversation, ConversationListing, Conversations, Searched};
+pub use self::conversations::{ConversationListing, ConversationSummary, Conversations, Searched};
 pub use self::ids::{BadId, ProjectId, RunId};
 pub use self::journal_id::{JournalId, JournalKind};
 pub use self::packages::{
@@ -28,18 +28,18 @@ pub use self::packages::{
     Packages, Prepared,
 };
 pub use self::projects::{Project, ProjectError, ProjectListing, Projects};
-use self::runs::Shelf;
+use self::runs::RunKind;
 pub use self::runs::{
-    Holder, NewRun, Of, RunError, RunFolder, RunListing, RunPackage, RunRecord, RunSummary,
-    RunView, RunWorkflow, Runs, Spent, Status, Subject,
+    Holder, NewRun, Of, RunError, RunFolder, RunListing, RunPackage, RunRecord, RunSubject,
+    RunSummary, RunView, RunWorkflow, Runs, Spent, Status,
 };
 pub use self::secrets::{FoundKey, SecretError, Secrets, key_of};
 pub use self::servers::{KnownServers, KnownServersError, RemovedServer, ServerState, stored_name};
 pub use self::settings::{
-    Changes, ChosenModel, Cost, FsSettings, ImportedServer, Key, KeySource, MEASURED, McpSettings,
-    McpTable, Missing, ModelSettings, PolicySettings, ProfileSettings, RunDefaults, ServerSettings,
-    ServerWay, ServersFile, Settings, SettingsError, SettingsFile, Surroundings, Template, Timeout,
-    UnknownModel, import_servers,
+    Changes, ChosenModel, Cost, Environment, FsSettings, ImportedServer, Key, KeySource, MEASURED,
+    McpSettings, McpTable, Missing, ModelSettings, PolicySettings, ProfileSettings, RunDefaults,
+    ServerSettings, ServerWay, ServersFile, Settings, SettingsError, SettingsFile, Template,
+    Timeout, UnknownModel, import_servers,
 };
 
 use self::layout::Layout;
@@ -196,7 +196,7 @@ impl Store {
 
     /// Returns the runs.
     pub fn runs(&self) -> Runs<'_> {
-        Runs::new(self, Shelf::Runs)
+        Runs::new(self, RunKind::Runs)
     }
 
     /// Returns the conversations.

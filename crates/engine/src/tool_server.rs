@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crewagent_core::event::Answer;
 use crewagent_core::policy::McpPolicy;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::tool::served::{Listed, ResourceOffer, ServedTool, ServerName, Use};
+use crewagent_core::tool::server_tool::{Listed, ResourceOffer, ServerName, ServerTool, Use};
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
@@ -201,7 +201,7 @@ impl ToolServers {
     /// Lets a server execute a call of the model. A result that is too long is stored whole in the blobs.
     pub(crate) fn call(
         &self,
-        tool: &ServedTool,
+        tool: &ServerTool,
         arguments: Map<String, Json>,
         deadline: &Deadline,
         blobs: &Blobs,

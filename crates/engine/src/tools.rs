@@ -51,7 +51,7 @@ pub struct Tools<'w> {
 
 /// Circumstances of a call.
 #[derive(Clone, Copy, Debug)]
-pub struct Occasion<'a> {
+pub struct CallContext<'a> {
     pub policy: &'a Policy,
     /// Files created under the artifacts folder since the last change of the state.
     pub created: &'a [ProjectPath],
@@ -90,16 +90,16 @@ pub struct Outcome {
 
 impl Tools<'_> {
     /// Plans a call. Changes nothing.
-    pub fn plan(&self, call: &Call, occasion: &Occasion<'_>) -> Result<Plan, MountError> {
-        let fs = &occasion.policy.fs;
+    pub fn plan(&self, call: &Call, context: &CallContext<'_>) -> Result<Plan, MountError> {
+        let fs = &context.policy.fs;
         let answer = match call {
-            Call::Read(call) => told(read::read(self.mounts, call, fs.max_read_bytes)),
-            Call::List(call) => told(list::list(self.mounts, &list_of(call))),
+            Call::Read(call) => report(read::read(self.mounts, call, fs.max_read_bytes)),
+            Call::List(call) => report(list::list(self.mounts, &list_of(call))),
             Call::Search(call) => {
-                told(search::search(self.mounts, &search_of(call), occasion.deadline))
+                report(search::search(self.mounts, &search_of(call), context.deadline))
             }
             Call::Write(_) | Call::Patch(_) | Call::State(_) => {
-                return match self.plan_change(call, occasion) {
+                return match self.plan_change(call, context) {
                     Ok(plan) => Ok(plan),
                     Err(Halt::Refused(refusal)) => Ok(Plan::Answer(Answer::from(&*refusal))),
                     Err(Halt::Failed(error)) => Err(error),
@@ -117,9 +117,9 @@ impl Tools<'_> {
         call: &Call,
         intent: &Intent,
         planned: Option<&Change>,
-        occasion: &Occasion<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Outcome, MountError> {
-        match self.try_carry_out(call, intent, planned, occasion) {
+        match self.try_carry_out(call, intent, planned, context) {
             Ok(()) => Ok(Outcome { answer: intent.answer.clone(), state: intent.state.clone() }),
             Err(Halt::Refused(refusal)) => {
                 Ok(Outcome { answer: Answer::from(&*refusal), state: None })
@@ -185,7 +185,7 @@ fn unreadable(error: &MountError) -> Option<Refusal> {
     })
 }
 
-fn told<T: Serialize>(answer: mounts::Answer<T>) -> Result<Answer, MountError> {
+fn report<T: Serialize>(answer: mounts::Answer<T>) -> Result<Answer, MountError> {
     let result = match answer {
         Ok(result) => result,
         Err(error) => Err(denied(&error).or_else(|| unreadable(&error)).ok_or(error)?),

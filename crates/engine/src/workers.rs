@@ -2,9 +2,9 @@
 
 mod buffer;
 mod error;
-mod session;
 mod slot;
 mod status;
+mod worker_session;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,9 +20,9 @@ pub use self::slot::Task;
 use self::slot::{Job, Slot, Submission};
 pub use self::status::{RunStatus, RunStatusBoard};
 use crate::control::Control;
+use crate::conversation::Reaction;
 use crate::model::Model;
 use crate::runtime::{Run, Runtime};
-use crate::session::Reaction;
 use crate::store::{JournalId, Store, StoreError};
 
 /// Number of event buffers kept without a subscriber.
@@ -123,7 +123,7 @@ impl Workers {
         let name = format!("{}", slot.journal.id);
         let spawned = std::thread::Builder::new().name(name).spawn(move || {
             let ThreadCount(workers) = &count;
-            session::work(workers, &own);
+            worker_session::work(workers, &own);
         });
         spawned.map(drop).map_err(|error| {
             slot.abandon();

@@ -24,7 +24,7 @@ use self::write::{Layout, Node, Texts};
 use crate::scripted::Scripted;
 
 /// Function that finds the text of a payload.
-type Words<'w> = dyn Fn(&Payload) -> Result<Arc<str>, RecordError> + 'w;
+type TextOf<'w> = dyn Fn(&Payload) -> Result<Arc<str>, RecordError> + 'w;
 
 /// Reason why a run cannot be recorded as a scenario.
 #[derive(Debug, Error)]
@@ -65,7 +65,7 @@ pub fn scenario(
 }
 
 /// Returns the contents of the file.
-fn root(title: &str, tape: &Tape, words: &Words<'_>) -> Result<Node, RecordError> {
+fn root(title: &str, tape: &Tape, words: &TextOf<'_>) -> Result<Node, RecordError> {
     let scribe = Scribe { words, passing: &tape.passing };
     let mut nodes = Vec::new();
     let mut complete = None;
@@ -99,7 +99,7 @@ fn check(text: &str, root: &Node) -> Result<(), RecordError> {
 }
 
 /// Returns the comment at the top: the origin, and the command that plays it.
-fn head(tape: &Tape, words: &Words<'_>) -> Result<Vec<String>, RecordError> {
+fn head(tape: &Tape, words: &TextOf<'_>) -> Result<Vec<String>, RecordError> {
     let mut lines = Vec::new();
     if let Some(start) = &tape.start {
         lines.push(format!(

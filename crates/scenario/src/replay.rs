@@ -10,14 +10,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use crewagent_core::event::{
-    AssistantMessage, Channel, Event, EventKind, ModelEvent, PhaseChanged, Reply, RequestFacts,
+    AssistantMessage, Channel, Event, EventKind, ModelEvent, PhaseChanged, Reply, RequestSummary,
     RunEvent, RunFailed, ToolEvent, ToolFinished, TurnStarted, UserEvent, UserInput,
 };
 use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 
 use crewagent_engine::cancel::Deadline;
-use crewagent_engine::model::{Delta, Memo, Model, ModelError, ModelErrorKind, Progress, Request};
+use crewagent_engine::model::{
+    Delta, Model, ModelError, ModelErrorKind, Progress, Request, RequestCache,
+};
 
 /// Function that finds a text by its digest.
 type Blobs = Box<dyn Fn(Digest) -> Option<Arc<str>> + Send + Sync>;
@@ -41,7 +43,7 @@ struct Recording {
 
 #[derive(Debug, Default)]
 struct Turn {
-    request: Option<RequestFacts>,
+    request: Option<RequestSummary>,
     reply: Option<Reply>,
     /// Failure in place of a reply.
     failure: Option<String>,
@@ -73,7 +75,7 @@ impl Replay {
         self.recording.turns.values().filter(|turn| turn.reply.is_some()).count()
     }
 
-    fn recorded(&self, number: u64) -> Result<(&RequestFacts, &Reply), ModelError> {
+    fn recorded(&self, number: u64) -> Result<(&RequestSummary, &Reply), ModelError> {
         let turn = self.recording.turns.get(&number);
         let Some(request) = turn.and_then(|turn| turn.request.as_ref()) else {
             let last = self.recording.turns.keys().next_back().copied().unwrap_or_default();
@@ -164,7 +166,7 @@ impl Model for Replay {
     fn reply(
         &self,
         request: &Request,
-        _memo: &mut Memo,
+        _cache: &mut RequestCache,
         tell: &mut dyn FnMut(Progress),
         until: &Deadline,
     ) -> Result<Reply, ModelError> {
@@ -186,7 +188,7 @@ impl Model for Replay {
         let told = [(Channel::Thinking, thoughts), (Channel::Text, reply.content.as_deref())];
         for (channel, text) in told {
             if let Some(text) = text.filter(|text| !text.is_empty()) {
-                tell(Progress::Words(Delta { channel, text: text.to_owned() }));
+                tell(Progress::Delta(Delta { channel, text: text.to_owned() }));
             }
         }
         Ok(reply)

@@ -24,7 +24,9 @@ use self::pace::Teller;
 use self::scenario::{Fault, Line, Scenario, Turn};
 use self::view::View;
 use crewagent_engine::cancel::Deadline;
-use crewagent_engine::model::{Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request};
+use crewagent_engine::model::{
+    Model, ModelError, ModelErrorKind, Progress, Request, RequestCache, TurnPosition,
+};
 
 pub use self::error::{Problem, ScenarioError};
 pub use self::pace::Pace;
@@ -82,7 +84,7 @@ impl Scripted {
         let place = view.place();
         let turns = match &place.node_id {
             Some(node) => self.at_node(place, node),
-            None if place.is_talk => &self.scenario.chat,
+            None if place.is_conversation => &self.scenario.chat,
             None if place.call.is_some() => match self.at_node(place, COMPLETE) {
                 [] => &self.scenario.complete,
                 turns => turns,
@@ -96,7 +98,7 @@ impl Scripted {
     }
 
     /// Returns the turns at a node: for this very call, for this workflow, or for any node of that name.
-    fn at_node(&self, place: &Place, node: &str) -> &[Turn] {
+    fn at_node(&self, place: &TurnPosition, node: &str) -> &[Turn] {
         let nodes = &self.scenario.nodes;
         let of_workflow = place.workflow.as_ref().and_then(|workflow| {
             let of_call =
@@ -117,19 +119,19 @@ impl Scripted {
         Err(self.derailed(view.place(), turn.line, &reasons.join("; or: ")))
     }
 
-    fn nothing_left(&self, place: &Place) -> ModelError {
+    fn nothing_left(&self, place: &TurnPosition) -> ModelError {
         script(format!(
             "The scenario {} has no reply left for {}. Add one to the file, or give it `otherwise`.",
             self.file,
-            whereabouts(place)
+            position(place)
         ))
     }
 
-    fn derailed(&self, place: &Place, line: usize, why: &str) -> ModelError {
+    fn derailed(&self, place: &TurnPosition, line: usize, why: &str) -> ModelError {
         script(format!(
             "The run left the scenario {}: the reply of line {line} does not fit {}: {why}.",
             self.file,
-            whereabouts(place)
+            position(place)
         ))
     }
 }
@@ -142,7 +144,7 @@ impl Model for Scripted {
     fn reply(
         &self,
         request: &Request,
-        _memo: &mut Memo,
+        _cache: &mut RequestCache,
         tell: &mut dyn FnMut(Progress),
         until: &Deadline,
     ) -> Result<Reply, ModelError> {
@@ -173,13 +175,13 @@ fn at(turns: &[Turn], number: u64) -> Option<&Turn> {
     })
 }
 
-fn whereabouts(place: &Place) -> String {
+fn position(place: &TurnPosition) -> String {
     let node = match &place.node_id {
         Some(node) => match (&place.workflow, place.call) {
             (Some(workflow), Some(call)) => format!("at node `{workflow}#{call}/{node}`"),
             (_, _) => format!("at node `{node}`"),
         },
-        None if place.is_talk => "in the conversation".to_owned(),
+        None if place.is_conversation => "in the conversation".to_owned(),
         None => "after completion".to_owned(),
     };
     format!("turn {} (request {} {node})", place.turn, place.node_turn)

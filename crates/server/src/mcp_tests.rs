@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crewagent_adapters::mcp::{Checkup, checkup};
-use crewagent_core::tool::served::ServerName;
+use crewagent_adapters::mcp::{ConnectionTest, test_connection};
+use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::store::{Secrets, ServerSettings};
 use jiff::Timestamp;
@@ -27,7 +27,7 @@ struct TestState {
 #[derive(Debug)]
 pub(crate) struct McpTest {
     settings: ServerSettings,
-    pub(crate) found: Checkup,
+    pub(crate) found: ConnectionTest,
     pub(crate) at: Timestamp,
 }
 
@@ -42,7 +42,7 @@ impl McpTests {
     ) -> Option<Arc<McpTest>> {
         let _lock = TestLock::acquire(self, name)?;
         let deadline = Deadline::after(MAX_TEST_TIME, cancel);
-        let found = checkup(name.clone(), settings.clone(), secrets, &deadline);
+        let found = test_connection(name.clone(), settings.clone(), secrets, &deadline);
         let test = McpTest { settings: settings.clone(), found, at: Timestamp::now() };
         let test = Arc::new(test);
         self.known().last.insert(name.clone(), Arc::clone(&test));

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use crewagent_engine::journal::Place;
+use crewagent_engine::journal::RecordOffset;
 use crewagent_engine::store::JournalId;
 
 /// Offsets that are cached; without one a page costs more time.
@@ -17,7 +17,7 @@ pub(crate) struct PageOffsets(Mutex<VecDeque<(JournalId, PageOffset)>>);
 #[derive(Clone, Debug)]
 pub(crate) struct PageOffset {
     /// The place after the last record of the page.
-    pub(crate) place: Place,
+    pub(crate) place: RecordOffset,
     /// The epoch of that record.
     pub(crate) epoch: u64,
 }

@@ -8,12 +8,12 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_engine::author::NewError;
 use crewagent_engine::blobs::BlobError;
 use crewagent_engine::changes::ChangesError;
+use crewagent_engine::conversation::ConversationError;
 use crewagent_engine::journal::JournalError;
 use crewagent_engine::model::ModelError;
 use crewagent_engine::mounts::{MountError, OpenError};
 use crewagent_engine::pack::PackError;
 use crewagent_engine::runtime::{ForkError, ResumeError, StartError};
-use crewagent_engine::session::SessionError;
 use crewagent_engine::source::SourceError;
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{
@@ -97,8 +97,8 @@ impl IntoResponse for Problem {
 impl From<RunError> for Problem {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Unknown { shelf, reference } => {
-                Self::missing(format!("there is no {shelf} `{reference}`"))
+            RunError::Unknown { kind, reference } => {
+                Self::missing(format!("there is no {kind} `{reference}`"))
                     .hint("It may have been removed; the list shows what there is.")
             }
             RunError::Damaged { id, reason } => {
@@ -366,7 +366,7 @@ impl From<WorkerError> for Problem {
             WorkerError::Run(error) => error.into(),
             WorkerError::Start(error) => error.into(),
             WorkerError::Resume(error) => error.into(),
-            WorkerError::Session(error) => error.into(),
+            WorkerError::Conversation(error) => error.into(),
             WorkerError::Halt(halt) => halt.into(),
         }
     }
@@ -380,13 +380,13 @@ fn model_problem(error: ConnectorError) -> Problem {
     }
 }
 
-impl From<SessionError> for Problem {
-    fn from(error: SessionError) -> Self {
+impl From<ConversationError> for Problem {
+    fn from(error: ConversationError) -> Self {
         match error {
-            SessionError::Start(error) => error.into(),
-            SessionError::Resume(error) => error.into(),
-            SessionError::Store(error) => error.into(),
-            SessionError::Halt(halt) => halt.into(),
+            ConversationError::Start(error) => error.into(),
+            ConversationError::Resume(error) => error.into(),
+            ConversationError::Store(error) => error.into(),
+            ConversationError::Halt(halt) => halt.into(),
         }
     }
 }

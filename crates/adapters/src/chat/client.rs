@@ -21,12 +21,12 @@ pub struct Client(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     runtime: &'static Runtime,
-    pools: Mutex<Vec<(Way, reqwest::Client)>>,
+    pools: Mutex<Vec<(PoolKey, reqwest::Client)>>,
 }
 
 /// Key of a pool of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Way {
+struct PoolKey {
     /// True if it may use TLS. Reading the certificates of the system takes longer than the rest of the start.
     is_secure: bool,
     /// True if the host is this machine, which no proxy reaches.
@@ -44,13 +44,13 @@ impl Client {
 
     /// Returns the pool for an endpoint.
     pub(super) fn pool(&self, endpoint: &Endpoint) -> Result<reqwest::Client, ModelError> {
-        let way = Way::to(&endpoint.base_url, endpoint.patience.connect);
+        let key = PoolKey::to(&endpoint.base_url, endpoint.timeouts.connect);
         let mut pools = self.0.pools.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some((_, pool)) = pools.iter().find(|(known, _)| *known == way) {
+        if let Some((_, pool)) = pools.iter().find(|(known, _)| *known == key) {
             return Ok(pool.clone());
         }
-        let pool = way.pool()?;
-        pools.push((way, pool.clone()));
+        let pool = key.pool()?;
+        pools.push((key, pool.clone()));
         Ok(pool)
     }
 
@@ -65,7 +65,7 @@ impl Client {
     }
 }
 
-impl Way {
+impl PoolKey {
     fn to(base_url: &str, connect: Duration) -> Self {
         let url = reqwest::Url::parse(base_url).ok();
         let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default();
@@ -101,7 +101,7 @@ impl Way {
 
 /// Returns connections to one address, for clients other than models.
 pub(crate) fn connections(url: &str, connect: Duration) -> Result<reqwest::Client, ModelError> {
-    Way::to(url, connect).pool()
+    PoolKey::to(url, connect).pool()
 }
 
 /// Installs cryptography, because the TLS library has none of its own.

@@ -75,9 +75,9 @@ impl Exchange {
     }
 
     async fn answer(&self, speaker: &mut Speaker) -> Result<Reply, Failed> {
-        let patience = &self.endpoint.patience;
+        let timeouts = &self.endpoint.timeouts;
         let begun = Instant::now();
-        let first_byte = begun + patience.first_byte;
+        let first_byte = begun + timeouts.first_byte;
         let sent = timeout_at(first_byte, self.request().send()).await;
         let response = match sent {
             Ok(Ok(response)) => response,
@@ -87,7 +87,7 @@ impl Exchange {
         let head = Head::of(&response);
         let meter = Meter::new(begun);
         let bytes = Metered::new(response.bytes_stream(), meter.clone());
-        let watch = Watch { meter, first_byte, idle: patience.idle, end: begun + patience.call };
+        let watch = Watch { meter, first_byte, idle: timeouts.idle, end: begun + timeouts.call };
         if !head.is_fine() {
             let body = watch.collect(bytes, COMPLAINT).await.unwrap_or_default();
             return Err(head.fault(&body).into());

@@ -78,7 +78,7 @@ impl Failure {
     /// Describes the failure in a sentence.
     pub(super) fn words(&self, endpoint: &Endpoint) -> String {
         let who = format!("`{}` ({})", endpoint.name, address(endpoint));
-        let patience = &endpoint.patience;
+        let timeouts = &endpoint.timeouts;
         match self {
             Self::Fault(fault) => {
                 let what = what(fault.kind);
@@ -100,10 +100,10 @@ impl Failure {
             }
             Self::Silent(timer) => {
                 let (what, limit) = match timer {
-                    Timer::Connect => ("gave no connection", patience.connect),
-                    Timer::FirstByte => ("did not begin to answer", patience.first_byte),
-                    Timer::Idle => ("fell silent in the middle of its answer", patience.idle),
-                    Timer::Call => ("did not finish its answer", patience.call),
+                    Timer::Connect => ("gave no connection", timeouts.connect),
+                    Timer::FirstByte => ("did not begin to answer", timeouts.first_byte),
+                    Timer::Idle => ("fell silent in the middle of its answer", timeouts.idle),
+                    Timer::Call => ("did not finish its answer", timeouts.call),
                 };
                 format!("The model {who} {what} within {} seconds.", limit.as_secs_f64())
             }

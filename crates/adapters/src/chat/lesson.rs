@@ -10,13 +10,13 @@ use super::failure::Failure;
 
 /// Options of requests.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Manner {
+pub(super) struct RequestOptions {
     pub(super) profile: Arc<Profile>,
     pub(super) streams: bool,
     pub(super) sends_temperature: bool,
 }
 
-impl Manner {
+impl RequestOptions {
     /// Returns the options of the profile.
     pub(super) fn of(endpoint: &Endpoint) -> Self {
         let profile = endpoint.profile.for_model(&endpoint.model).into_owned();

@@ -1,11 +1,11 @@
 //! Measures the dialect of a server, with a handful of small requests.
 
-mod lab;
+mod measurements;
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use self::lab::Lab;
+use self::measurements::Measurements;
 use super::client::Client;
 use crewagent_engine::model::Endpoint;
 use crewagent_engine::model::ModelError;
@@ -13,14 +13,14 @@ use crewagent_engine::model::ModelError;
 /// Result of the measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Probe {
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Measurement>,
     /// Fields in which the server differs from the profile.
     pub changes: Map<String, Json>,
 }
 
 /// Single measurement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct Measurement {
     pub name: &'static str,
     /// True if the server supports it; none if that is unknown.
     pub found: Option<bool>,
@@ -31,18 +31,18 @@ pub struct Finding {
 pub fn probe(
     endpoint: &Endpoint,
     client: &Client,
-    tell: &mut dyn FnMut(&Finding),
+    tell: &mut dyn FnMut(&Measurement),
 ) -> Result<Probe, ModelError> {
-    let mut lab = Lab::new(endpoint.clone(), client, tell);
-    lab.words()?;
-    lab.room()?;
-    let called = lab.one_call()?;
+    let mut measurements = Measurements::new(endpoint.clone(), client, tell);
+    measurements.words()?;
+    measurements.room()?;
+    let called = measurements.one_call()?;
     if called.is_some() {
-        lab.dotted_names()?;
-        lab.two_calls()?;
+        measurements.dotted_names()?;
+        measurements.two_calls()?;
     }
-    lab.history(called)?;
-    lab.system_in_the_middle()?;
-    lab.window()?;
-    Ok(lab.done(&endpoint.profile))
+    measurements.history(called)?;
+    measurements.system_in_the_middle()?;
+    measurements.window()?;
+    Ok(measurements.done(&endpoint.profile))
 }

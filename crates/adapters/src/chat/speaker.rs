@@ -15,7 +15,7 @@ const BLINK: Duration = Duration::from_millis(25);
 
 /// Message to the caller that waits for the answer.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum Update {
     Progress(Progress),
     Ended(Result<Reply, Failed>),
 }
@@ -23,14 +23,14 @@ pub(super) enum Told {
 /// Batches text.
 #[derive(Debug)]
 pub(super) struct Speaker {
-    listener: Sender<Told>,
+    listener: Sender<Update>,
     channel: Channel,
     text: String,
     last: Option<Instant>,
 }
 
 impl Speaker {
-    pub(super) fn new(listener: Sender<Told>) -> Self {
+    pub(super) fn new(listener: Sender<Update>) -> Self {
         Self { listener, channel: Channel::Text, text: String::new(), last: None }
     }
 
@@ -53,9 +53,9 @@ impl Speaker {
     pub(super) fn flush(&mut self, now: Instant) {
         if !self.text.is_empty() {
             let text = std::mem::take(&mut self.text);
-            let words = Progress::Words(Delta { channel: self.channel, text });
+            let words = Progress::Delta(Delta { channel: self.channel, text });
             // Sending fails only if the caller is gone, and then the text is not needed.
-            let _ = self.listener.send(Told::Progress(words));
+            let _ = self.listener.send(Update::Progress(words));
             self.last = Some(now);
         }
     }
@@ -70,6 +70,6 @@ impl Speaker {
     /// Sends the result.
     pub(super) fn end(mut self, result: Result<Reply, Failed>) {
         self.flush(Instant::now());
-        let _ = self.listener.send(Told::Ended(result));
+        let _ = self.listener.send(Update::Ended(result));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use crewagent_core::tool::served::{Listed, ResourceOffer, ToolOffer};
+use crewagent_core::tool::server_tool::{Listed, ResourceOffer, ToolOffer};
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
     ClientRequest, CustomResult, ErrorCode, ListToolsRequest, PaginatedRequestParams,
@@ -29,7 +29,7 @@ use super::listener::Listener;
 use super::reader::{Bounded, Reason};
 use super::{STARTUP, Shared};
 use crate::chat::connections;
-use crewagent_engine::store::{KeySource, ServerWay, Surroundings, Template, stored_name};
+use crewagent_engine::store::{Environment, KeySource, ServerWay, Template, stored_name};
 use crewagent_engine::tool_server::{About, Layer, Offer, ServerFault};
 
 /// Time limit of a connection over HTTP.
@@ -82,7 +82,7 @@ pub(super) async fn open(shared: &Arc<Shared>) -> Result<(Link, Offer), ServerFa
             Ok(offer) => Ok((link, offer)),
             Err(error) => {
                 let why = link.close().await.unwrap_or_else(|| causes(&error));
-                Err(Failure::Said(why).fault(&progress, shared))
+                Err(Failure::Text(why).fault(&progress, shared))
             }
         }
     };
@@ -95,7 +95,7 @@ pub(super) async fn open(shared: &Arc<Shared>) -> Result<(Link, Offer), ServerFa
                 Layer::List => "it did not say which tools it has",
             };
             let why = format!("{why} within {} seconds", limit.as_secs());
-            Err(Failure::Said(why).fault(&progress, shared))
+            Err(Failure::Text(why).fault(&progress, shared))
         }
     }
 }
@@ -104,14 +104,14 @@ pub(super) async fn open(shared: &Arc<Shared>) -> Result<(Link, Offer), ServerFa
 enum Failure {
     /// The server uses a version of the protocol without a handshake.
     NoHandshake,
-    Said(String),
+    Text(String),
 }
 
 impl Failure {
     fn fault(self, progress: &Progress, shared: &Shared) -> ServerFault {
         let mut message = match self {
             Self::NoHandshake => "it speaks no version of the protocol that we know".to_owned(),
-            Self::Said(why) => why,
+            Self::Text(why) => why,
         };
         let layer = progress.layer();
         if layer > Layer::Start
@@ -130,7 +130,7 @@ enum Means<'s> {
 }
 
 fn means(shared: &Shared) -> Result<Means<'_>, Failure> {
-    let filler = Filler { shared, surroundings: Surroundings::of_process() };
+    let filler = Filler { shared, environment: Environment::of_process() };
     for secret in shared.settings.way.open_secrets() {
         shared.veil.add(&secret.into());
     }
@@ -160,7 +160,7 @@ async fn link(
             let (child, stdout, stdin) = child::start(program, shared).map_err(|error| {
                 let is_missing = error.kind() == std::io::ErrorKind::NotFound;
                 let advice = if is_missing { "; is it installed, and in PATH?" } else { "" };
-                Failure::Said(format!("`{command}` cannot be started: {error}{advice}"))
+                Failure::Text(format!("`{command}` cannot be started: {error}{advice}"))
             })?;
             progress.reach(Layer::Handshake);
             let transport = AsyncRwTransport::new(Bounded::new(stdout, reason.clone()), stdin)
@@ -176,7 +176,7 @@ async fn link(
         }
         Means::Http { url, headers } => {
             let url = url.expose_secret();
-            let client = connections(url, CONNECT).map_err(|error| Failure::Said(error.message))?;
+            let client = connections(url, CONNECT).map_err(|error| Failure::Text(error.message))?;
             let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
             let transport = StreamableHttpClientTransport::with_client(client, config);
             progress.reach(Layer::Handshake);
@@ -199,7 +199,7 @@ fn refused(error: ClientInitializeError, told: Option<String>) -> Failure {
         return Failure::NoHandshake;
     }
     let is_closed = matches!(error, ClientInitializeError::ConnectionClosed(_));
-    Failure::Said(match (told, is_closed) {
+    Failure::Text(match (told, is_closed) {
         (Some(told), _) => told,
         (None, true) => "it closed the connection before the handshake was done".to_owned(),
         (None, false) => causes(&error),
@@ -316,7 +316,7 @@ fn page(cursor: Option<String>) -> Option<PaginatedRequestParams> {
 /// Resolver of references in the settings: keys stored for the server, else variables.
 struct Filler<'s> {
     shared: &'s Shared,
-    surroundings: Surroundings<'static>,
+    environment: Environment<'static>,
 }
 
 impl Filler<'_> {
@@ -325,10 +325,10 @@ impl Filler<'_> {
         let get = |variable: &str| {
             let stored = secrets.get(&KeySource::File, &stored_name(name, variable));
             let stored = stored.ok().flatten();
-            stored.or_else(|| self.surroundings.get(variable).map(SecretString::from))
+            stored.or_else(|| self.environment.get(variable).map(SecretString::from))
         };
         let filled = template.filled(&get, &mut |secret| veil.add(secret));
-        filled.map_err(|missing| Failure::Said(missing.to_string()))
+        filled.map_err(|missing| Failure::Text(missing.to_string()))
     }
 
     fn all(
@@ -343,10 +343,10 @@ fn http_headers(
     headers: &BTreeMap<String, SecretString>,
 ) -> Result<HashMap<HeaderName, HeaderValue>, Failure> {
     let header = |(name, value): (&String, &SecretString)| {
-        let wrong = |_| Failure::Said(format!("the header `{name}` cannot have its value"));
+        let wrong = |_| Failure::Text(format!("the header `{name}` cannot have its value"));
         let key = name
             .parse::<HeaderName>()
-            .map_err(|_| Failure::Said(format!("`{name}` is not the name of a header")))?;
+            .map_err(|_| Failure::Text(format!("`{name}` is not the name of a header")))?;
         let mut value = HeaderValue::from_str(value.expose_secret()).map_err(wrong)?;
         value.set_sensitive(true);
         Ok((key, value))

@@ -8,8 +8,8 @@
     reason = "tests start programs, and one that cannot go on fails"
 )]
 
-mod mcp;
-#[path = "../../../engine/tests/it/stage.rs"]
+#[path = "../../../engine/tests/it/golden_fixture.rs"]
 #[allow(dead_code, reason = "the engine's tests use the rest")]
-mod stage;
+mod golden_fixture;
+mod mcp;
 mod wire;

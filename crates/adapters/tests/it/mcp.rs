@@ -18,7 +18,7 @@ use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::control::Control;
-use crewagent_engine::runtime::{Run, Runtime, StartTalk};
+use crewagent_engine::runtime::{Run, Runtime, StartConversation};
 use crewagent_engine::store::{Settings, Store};
 use crewagent_engine::tool_server::{Offer, Order, Part, ServerFault, ToolResult, ToolServer as _};
 use crewagent_scenario::scripted::Scripted;
@@ -27,33 +27,33 @@ use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
 
 /// Time limit on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Plays the server that the tests start: this program, with a variable set. Without the variable it does nothing.
 #[test]
 fn play() {
-    if let Ok(manner) = std::env::var(BEHAVIOUR) {
-        serve(&manner);
+    if let Ok(behaviour) = std::env::var(BEHAVIOUR) {
+        serve(&behaviour);
     }
 }
 
 /// Returns the table of settings for a server with this behaviour.
-fn table(name: &str, manner: &str, more: &str) -> String {
+fn table(name: &str, behaviour: &str, more: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let args = ["--exact", "mcp::play", "--nocapture", "--test-threads", "1"];
     format!(
-        "[mcp.servers.{name}]\nenabled = true\ncommand = {:?}\nargs = {args:?}\n{more}\n[mcp.servers.{name}.env]\n{BEHAVIOUR} = {manner:?}\n",
+        "[mcp.servers.{name}]\nenabled = true\ncommand = {:?}\nargs = {args:?}\n{more}\n[mcp.servers.{name}.env]\n{BEHAVIOUR} = {behaviour:?}\n",
         program.to_str().unwrap()
     )
 }
 
 /// Store with servers, and a project.
-struct World {
+struct McpFixture {
     scratch: TempDir,
     store: Store,
 }
 
-impl World {
+impl McpFixture {
     fn new(servers: &str) -> Self {
         let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let home = scratch.path().join("home");
@@ -80,12 +80,12 @@ impl World {
     }
 
     /// Has one conversation with a model that replies from this scenario.
-    fn talk(&self, scenario: &str, settings: RunSettings) -> Talked {
+    fn converse(&self, scenario: &str, settings: RunSettings) -> Talked {
         let runtime = Runtime::new(&self.store, tool_servers(&self.store));
-        self.talk_with(&runtime, scenario, settings, &Control::default())
+        self.converse_with(&runtime, scenario, settings, &Control::default())
     }
 
-    fn talk_with(
+    fn converse_with(
         &self,
         runtime: &Runtime<'_>,
         scenario: &str,
@@ -95,14 +95,14 @@ impl World {
         let file = self.path("scenario.yaml");
         fs::write(&file, scenario).unwrap();
         let model = Scripted::load(&file).unwrap();
-        let plan = StartTalk {
+        let plan = StartConversation {
             id: None,
             package: None,
             agent: None,
             project: self.path("project"),
             settings,
         };
-        let mut run = runtime.talk(&plan).unwrap();
+        let mut run = runtime.start_conversation(&plan).unwrap();
         let mut events = run.opening().to_vec();
         run.say("go", &mut |event| events.push(event.clone())).unwrap();
         let rest = run.drive(&model, control, &mut |event| events.push(event.clone())).unwrap();
@@ -142,7 +142,7 @@ impl Talked {
 }
 
 fn soon() -> Deadline {
-    Deadline::after(PATIENCE, &Cancel::default())
+    Deadline::after(TIMEOUT, &Cancel::default())
 }
 
 /// Returns the offer of a server that was not used before.

@@ -14,14 +14,14 @@ use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::cancel::{Cancel, Deadline};
-use crewagent_engine::model::{Endpoint, Patience};
+use crewagent_engine::model::{Endpoint, Timeouts};
 use crewagent_engine::model::{
-    Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
+    Model as _, ModelError, ModelErrorKind, Progress, Request, RequestCache, TurnPosition,
 };
 use secrecy::SecretString;
 
 use self::cells::{Cell, Outcome, cells, fine, words};
-use self::server::{Act, Server, events, stream_head};
+use self::server::{Server, ServerAction, events, stream_head};
 
 const KEY: &str = "sk-secret-key";
 
@@ -39,7 +39,7 @@ pub(crate) fn endpoint(url: String) -> Endpoint {
         temperature: None,
         window: None,
         price: None,
-        patience: Patience {
+        timeouts: Timeouts {
             connect: Duration::from_secs(2),
             first_byte: Duration::from_millis(500),
             idle: Duration::from_millis(400),
@@ -61,7 +61,7 @@ fn request() -> Request {
             Arc::new(Message::user("Go.")),
         ]),
         tools: schema::tools(&Policy::default()).into(),
-        place: Place::default(),
+        place: TurnPosition::default(),
         sha256: String::new(),
     }
 }
@@ -70,13 +70,14 @@ fn request() -> Request {
 fn ask(chat: &Chat) -> (Result<Reply, ModelError>, String, usize) {
     let (mut told, mut tries) = (String::new(), 0);
     let mut tell = |progress: Progress| match progress {
-        Progress::Words(delta) => told.push_str(&delta.text),
-        Progress::Again(_) => {
+        Progress::Delta(delta) => told.push_str(&delta.text),
+        Progress::Retry(_) => {
             told.clear();
             tries += 1;
         }
     };
-    let reply = chat.reply(&request(), &mut Memo::default(), &mut tell, &Deadline::default());
+    let reply =
+        chat.reply(&request(), &mut RequestCache::default(), &mut tell, &Deadline::default());
     (reply, told, tries)
 }
 
@@ -85,7 +86,7 @@ fn check(cell: &Cell) {
     let (reply, told, _) = ask(&chat(server.url()));
     let name = &cell.name;
     match (&cell.outcome, reply) {
-        (Outcome::Words(expected), Ok(reply)) => {
+        (Outcome::Text(expected), Ok(reply)) => {
             assert_eq!(reply.content.as_deref(), Some(*expected), "{name}");
             assert_eq!(told, *expected, "{name}");
             assert!(reply.tool_calls.is_empty(), "{name}");
@@ -165,7 +166,7 @@ fn a_host_without_an_address_is_named() {
 
 #[test]
 fn a_plain_server_under_https_is_named() {
-    let server = Server::start(vec![vec![Act::Close]]);
+    let server = Server::start(vec![vec![ServerAction::Close]]);
     let (reply, _, tries) = ask(&chat(server.url().replace("http:", "https:")));
     let error = reply.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Network);
@@ -175,7 +176,8 @@ fn a_plain_server_under_https_is_named() {
 
 #[test]
 fn the_words_before_a_loss_are_kept_with_the_error() {
-    let torn = vec![stream_head(), Act::Send(events(&[words("Hel")])), Act::Close];
+    let torn =
+        vec![stream_head(), ServerAction::Send(events(&[words("Hel")])), ServerAction::Close];
     let server = Server::start(vec![torn]);
     let (reply, told, tries) = ask(&chat(server.url()));
     assert_eq!(reply.unwrap_err().partial.as_deref(), Some("Hel"));
@@ -199,17 +201,21 @@ fn connections_are_kept_and_used_again() {
 }
 
 /// Cancels a request once its answer has reached this state. Returns the error and the time that took.
-fn cancelled_after(answers: Vec<Vec<Act>>, reached: &dyn Fn(&Server)) -> (ModelError, Duration) {
+fn cancelled_after(
+    answers: Vec<Vec<ServerAction>>,
+    reached: &dyn Fn(&Server),
+) -> (ModelError, Duration) {
     let server = Server::start(answers);
     let mut patient = endpoint(server.url());
-    patient.patience = Patience { longest_wait: Duration::from_secs(60), ..Patience::default() };
+    patient.timeouts = Timeouts { longest_wait: Duration::from_secs(60), ..Timeouts::default() };
     let chat = Chat::new(patient, &Client::new().unwrap()).unwrap();
     let cancel = Cancel::default();
     let until = Deadline::whenever(&cancel);
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| {
-            let error =
-                chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &until).unwrap_err();
+            let error = chat
+                .reply(&request(), &mut RequestCache::default(), &mut |_| {}, &until)
+                .unwrap_err();
             (error, Instant::now())
         });
         reached(&server);
@@ -223,19 +229,19 @@ fn cancelled_after(answers: Vec<Vec<Act>>, reached: &dyn Fn(&Server)) -> (ModelE
 #[test]
 fn a_request_is_stopped_at_once_whatever_it_waits_for() {
     let limited = server::answer("429 Too Many Requests", &[("retry-after", "30")], b"{}");
-    let talking = Act::Repeat(events(&[words("more ")]), Duration::from_millis(5));
-    let states: [(&str, Vec<Act>); 5] = [
-        ("before the headers", vec![Act::Hang]),
-        ("before the first byte", vec![stream_head(), Act::Hang]),
+    let talking = ServerAction::Repeat(events(&[words("more ")]), Duration::from_millis(5));
+    let states: [(&str, Vec<ServerAction>); 5] = [
+        ("before the headers", vec![ServerAction::Hang]),
+        ("before the first byte", vec![stream_head(), ServerAction::Hang]),
         (
             "in the middle of silence",
-            vec![stream_head(), Act::Send(events(&[words("Hel")])), Act::Hang],
+            vec![stream_head(), ServerAction::Send(events(&[words("Hel")])), ServerAction::Hang],
         ),
         ("in the middle of words", vec![stream_head(), talking]),
         ("before another try", vec![limited]),
     ];
-    for (name, acts) in states {
-        let (error, took) = cancelled_after(vec![acts], &|server| server.wait_for(1));
+    for (name, actions) in states {
+        let (error, took) = cancelled_after(vec![actions], &|server| server.wait_for(1));
         assert_eq!(error.kind, ModelErrorKind::Cancelled, "{name}: {}", error.message);
         assert!(took < Duration::from_millis(200), "{name}: {took:?}");
     }
@@ -243,13 +249,13 @@ fn a_request_is_stopped_at_once_whatever_it_waits_for() {
 
 #[test]
 fn a_stopped_request_closes_its_connection() {
-    let server = Server::start(vec![vec![stream_head(), Act::Hang]]);
+    let server = Server::start(vec![vec![stream_head(), ServerAction::Hang]]);
     let chat = chat(server.url());
     let cancel = Cancel::default();
     let until = Deadline::whenever(&cancel);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            chat.reply(&request(), &mut Memo::default(), &mut |_| {}, &until).unwrap_err()
+            chat.reply(&request(), &mut RequestCache::default(), &mut |_| {}, &until).unwrap_err()
         });
         server.wait_for(1);
         cancel.cancel();

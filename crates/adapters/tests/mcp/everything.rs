@@ -6,61 +6,61 @@ use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::tool_server::{Part, ServerFault, ToolServer as _};
 use serde_json::json;
 
-use crate::servers::{Listening, PATIENCE, Served, kill, text};
+use crate::servers::{Listening, ServerFixture, TIMEOUT, kill, text};
 
-fn over_stdio() -> Served {
-    Served::node("server-everything", &["stdio"])
+fn over_stdio() -> ServerFixture {
+    ServerFixture::node("server-everything", &["stdio"])
 }
 
 /// Checks the behaviour that every transport must have.
-fn check_everything(served: &Served) {
-    let tools = served.tools();
+fn check_everything(fixture: &ServerFixture) {
+    let tools = fixture.tools();
     let names: Vec<&str> = tools.iter().map(|tool| tool.tool.as_str()).collect();
     for name in ["echo", "get-sum", "get-tiny-image", "read_resource"] {
         assert!(names.contains(&name), "{names:?}");
     }
-    let offer = served.offer();
+    let offer = fixture.offer();
     assert!(offer.about.title.contains("everything"), "{:?}", offer.about);
-    let echoed = served.call("echo", json!({ "message": "größer" })).unwrap();
+    let echoed = fixture.call("echo", json!({ "message": "größer" })).unwrap();
     assert!(text(&echoed).contains("größer"));
-    let sum = served.call("get-sum", json!({ "a": 2, "b": 40 })).unwrap();
+    let sum = fixture.call("get-sum", json!({ "a": 2, "b": 40 })).unwrap();
     assert!(text(&sum).contains("42"), "{sum:?}");
-    let image = served.call("get-tiny-image", json!({})).unwrap();
+    let image = fixture.call("get-tiny-image", json!({})).unwrap();
     let is_image = |part: &Part| matches!(part, Part::Attachment { kind: "image", mime: Some(mime), bytes: Some(1..), .. } if mime == "image/png");
     assert!(image.parts.iter().any(is_image), "{image:?}");
-    let weather = served.call("get-structured-content", json!({ "location": "Chicago" })).unwrap();
+    let weather = fixture.call("get-structured-content", json!({ "location": "Chicago" })).unwrap();
     assert!(weather.structured.is_some(), "{weather:?}");
-    let resource = served.read(&offer.resources[0].uri).unwrap();
+    let resource = fixture.read(&offer.resources[0].uri).unwrap();
     assert!(!text(&resource).is_empty());
     // Errors of the server, unchanged.
-    match served.call("get-sum", json!({ "a": "x" })) {
+    match fixture.call("get-sum", json!({ "a": "x" })) {
         Ok(output) => assert!(output.is_error, "{output:?}"),
         Err(fault) => assert!(matches!(fault, ServerFault::Refused { .. }), "{fault:?}"),
     }
-    let unknown = served.call("no-such-tool", json!({}));
+    let unknown = fixture.call("no-such-tool", json!({}));
     assert!(unknown.is_err() || unknown.unwrap().is_error);
     // A slow result arrives.
     let slow = json!({ "duration": 1, "steps": 2 });
-    let slow = served.call("trigger-long-running-operation", slow).unwrap();
+    let slow = fixture.call("trigger-long-running-operation", slow).unwrap();
     assert!(text(&slow).contains("completed"), "{slow:?}");
-    check_cancel(served);
+    check_cancel(fixture);
     // A long text passes in both directions.
     let long = "x".repeat(1 << 20);
-    let echoed = served.call("echo", json!({ "message": long })).unwrap();
+    let echoed = fixture.call("echo", json!({ "message": long })).unwrap();
     assert!(text(&echoed).len() > 1 << 20);
 }
 
 /// Checks that a cancelled call ends at once and leaves the connection intact.
-fn check_cancel(served: &Served) {
+fn check_cancel(fixture: &ServerFixture) {
     let cancel = Cancel::default();
-    let deadline = Deadline::after(PATIENCE, &cancel);
+    let deadline = Deadline::after(TIMEOUT, &cancel);
     std::thread::scope(|scope| {
         let called = scope.spawn(|| {
             let slow = json!({ "duration": 100, "steps": 2 });
-            served.call_until("trigger-long-running-operation", slow, &deadline)
+            fixture.call_until("trigger-long-running-operation", slow, &deadline)
         });
         // The first call is on its way once a later one is answered.
-        served.call("echo", json!({ "message": "after" })).unwrap();
+        fixture.call("echo", json!({ "message": "after" })).unwrap();
         let began = Instant::now();
         cancel.cancel();
         assert_eq!(called.join().unwrap().unwrap_err(), ServerFault::Stopped);
@@ -68,9 +68,9 @@ fn check_cancel(served: &Served) {
     });
     let short = Deadline::after(Duration::from_millis(100), &Cancel::default());
     let slow = json!({ "duration": 100, "steps": 2 });
-    let late = served.call_until("trigger-long-running-operation", slow, &short);
+    let late = fixture.call_until("trigger-long-running-operation", slow, &short);
     assert_eq!(late.unwrap_err(), ServerFault::TimedOut);
-    assert!(text(&served.call("echo", json!({ "message": "still" })).unwrap()).contains("still"));
+    assert!(text(&fixture.call("echo", json!({ "message": "still" })).unwrap()).contains("still"));
 }
 
 #[test]
@@ -81,43 +81,43 @@ fn everything_works_over_stdio() {
 #[test]
 fn everything_works_over_http() {
     let listening = Listening::everything();
-    check_everything(&Served::new(&format!("url = {:?}\n", listening.url)));
+    check_everything(&ServerFixture::new(&format!("url = {:?}\n", listening.url)));
 }
 
 #[test]
 fn a_server_that_is_killed_in_a_call_is_started_again() {
-    let served = over_stdio();
-    served.offer();
+    let fixture = over_stdio();
+    fixture.offer();
     let fault = std::thread::scope(|scope| {
         let called = scope.spawn(|| {
             let slow = json!({ "duration": 100, "steps": 2 });
-            served.call("trigger-long-running-operation", slow)
+            fixture.call("trigger-long-running-operation", slow)
         });
-        served.call("echo", json!({ "message": "after" })).unwrap();
-        kill(&served.path("pid"));
+        fixture.call("echo", json!({ "message": "after" })).unwrap();
+        kill(&fixture.path("pid"));
         called.join().unwrap().unwrap_err()
     });
     assert!(matches!(fault, ServerFault::Lost(_)), "{fault:?}");
-    let again = served.call("echo", json!({ "message": "again" })).unwrap();
+    let again = fixture.call("echo", json!({ "message": "again" })).unwrap();
     assert!(text(&again).contains("again"));
 }
 
 #[test]
 fn a_server_over_http_that_is_killed_is_a_typed_error() {
     let mut listening = Listening::everything();
-    let served = Served::new(&format!("url = {:?}\n", listening.url));
-    served.tools();
+    let fixture = ServerFixture::new(&format!("url = {:?}\n", listening.url));
+    fixture.tools();
     listening.end();
-    let fault = served.call("echo", json!({ "message": "x" })).unwrap_err();
+    let fault = fixture.call("echo", json!({ "message": "x" })).unwrap_err();
     let is_typed = matches!(fault, ServerFault::Lost(_) | ServerFault::Unavailable { .. });
     assert!(is_typed, "{fault:?}");
 }
 
 #[test]
 fn what_it_logs_is_heard() {
-    let served = over_stdio();
-    served.offer();
+    let fixture = over_stdio();
+    fixture.offer();
     let log: Vec<String> =
-        served.server.logs().after(&mut 0).into_iter().map(|line| line.text).collect();
+        fixture.server.logs().after(&mut 0).into_iter().map(|line| line.text).collect();
     assert!(log.iter().any(|line| line.contains("STDIO")), "{log:?}");
 }

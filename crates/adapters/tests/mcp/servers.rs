@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crewagent_adapters::mcp::McpServer;
-use crewagent_core::tool::served::ServedTool;
+use crewagent_core::tool::fixture::ServerTool;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::store::{Settings, Store};
 use crewagent_engine::tool_server::{Offer, Order, Part, ServerFault, ToolResult, ToolServer as _};
@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 use tempfile::TempDir;
 
 /// Time limit on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Returns the folder in which `cargo xtask` installed the servers.
 pub(crate) fn installed() -> PathBuf {
@@ -34,12 +34,12 @@ pub(crate) fn npm(package: &str) -> String {
 }
 
 /// Server with its own store.
-pub(crate) struct Served {
+pub(crate) struct ServerFixture {
     pub(crate) server: McpServer,
     pub(crate) scratch: TempDir,
 }
 
-impl Served {
+impl ServerFixture {
     /// Creates a server from the lines of its table; `{scratch}` stands for its own folder.
     pub(crate) fn new(table: &str) -> Self {
         let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -72,7 +72,7 @@ impl Served {
         self.server.offer(&soon())
     }
 
-    pub(crate) fn tools(&self) -> Vec<ServedTool> {
+    pub(crate) fn tools(&self) -> Vec<ServerTool> {
         self.offer().listed.clone().unwrap().tools
     }
 
@@ -96,7 +96,7 @@ impl Served {
 }
 
 pub(crate) fn soon() -> Deadline {
-    Deadline::after(PATIENCE, &Cancel::default())
+    Deadline::after(TIMEOUT, &Cancel::default())
 }
 
 /// Returns the text of a result.

@@ -10,10 +10,10 @@ use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
 use crewagent_dialect::profile::{NoWords, Profile};
 use crewagent_engine::cancel::{Cancel, Deadline};
+use crewagent_engine::model::{Endpoint, Timeouts};
 use crewagent_engine::model::{
-    Again, Memo, Model, ModelError, ModelErrorKind, Place, Progress, Request,
+    Model, ModelError, ModelErrorKind, Progress, Request, RequestCache, Retry, TurnPosition,
 };
-use crewagent_engine::model::{Endpoint, Patience};
 use serde_json::{Map, Value as Json, json};
 
 use crate::servers::{KEY, Server};
@@ -39,7 +39,7 @@ pub(crate) fn endpoint(server: &Server, model: &str) -> Endpoint {
         temperature: None,
         window: None,
         price: None,
-        patience: Patience { retries: 0, call: Duration::from_secs(300), ..Patience::default() },
+        timeouts: Timeouts { retries: 0, call: Duration::from_secs(300), ..Timeouts::default() },
     }
 }
 
@@ -76,21 +76,21 @@ pub(crate) fn conversation(messages: Vec<Message>) -> Request {
     Request {
         messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
         tools: Arc::new([]),
-        place: Place::default(),
+        place: TurnPosition::default(),
         sha256: String::new(),
     }
 }
 
 /// Outcome of a request.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct Answer {
     pub(crate) end: Result<Reply, ModelError>,
     /// Text as emitted since the last attempt.
     pub(crate) words: String,
-    pub(crate) tries: Vec<Again>,
+    pub(crate) tries: Vec<Retry>,
 }
 
-impl Said {
+impl Answer {
     /// Returns the reply, after checking that the emitted text equals its own.
     #[track_caller]
     pub(crate) fn reply(self) -> Reply {
@@ -113,7 +113,7 @@ impl Said {
     }
 }
 
-pub(crate) fn ask(endpoint: Endpoint, request: &Request) -> Said {
+pub(crate) fn ask(endpoint: Endpoint, request: &Request) -> Answer {
     ask_and(endpoint, request, &mut |_| {})
 }
 
@@ -122,24 +122,25 @@ pub(crate) fn ask_and(
     endpoint: Endpoint,
     request: &Request,
     each: &mut dyn FnMut(&Cancel),
-) -> Said {
+) -> Answer {
     let model = chat(endpoint);
     let cancel = Cancel::default();
     let (mut words, mut tries) = (String::new(), Vec::new());
     let mut tell = |progress| match progress {
-        Progress::Words(delta) => {
+        Progress::Delta(delta) => {
             if delta.channel == Channel::Text {
                 words.push_str(&delta.text);
                 each(&cancel);
             }
         }
-        Progress::Again(again) => {
+        Progress::Retry(again) => {
             tries.push(again);
             words.clear();
         }
     };
-    let end = model.reply(request, &mut Memo::default(), &mut tell, &Deadline::whenever(&cancel));
-    Said { end, words, tries }
+    let end =
+        model.reply(request, &mut RequestCache::default(), &mut tell, &Deadline::whenever(&cancel));
+    Answer { end, words, tries }
 }
 
 /// Returns the arguments of the only call, if they are complete.

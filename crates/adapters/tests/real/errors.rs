@@ -71,12 +71,12 @@ fn each_failure_of_the_proxy_has_its_kind() {
 #[test]
 fn a_failure_that_may_pass_is_tried_again() {
     let mut model = endpoint(litellm(), "rate");
-    model.patience.retries = 2;
+    model.timeouts.retries = 2;
     let said = ask(model, &plain());
     assert_eq!(said.tries.len(), 2, "{said:?}");
     said.check_error(ModelErrorKind::Rate);
     let mut model = endpoint(litellm(), "window");
-    model.patience.retries = 2;
+    model.timeouts.retries = 2;
     assert_eq!(ask(model, &plain()).tries, []);
 }
 

@@ -18,7 +18,7 @@ pub(crate) const WINDOW: u64 = 65_536;
 pub(crate) const SHORT_WINDOW: u64 = 256;
 
 /// Time limit on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(crate) struct Server {
     /// Base URL with `/v1`.
@@ -41,9 +41,9 @@ pub(crate) fn impatient_llama() -> &'static Server {
 
 fn start_llama(name: &str, interrupts: bool) -> Server {
     let port = free_port();
-    let model = |alias: &str, voice: &str, window: u64| {
+    let model = |alias: &str, weights: &str, window: u64| {
         json!({
-            "model": folder().join(format!("{voice}.gguf")),
+            "model": folder().join(format!("{weights}.gguf")),
             "model_alias": alias,
             "n_ctx": window,
             "chat_format": "chatml-function-calling",
@@ -119,7 +119,7 @@ fn start(name: &str, server: &Command, port: u16) -> Server {
         // The receiver is gone after a timeout.
         let _ = tell.send(line);
     });
-    let line = told.recv_timeout(PATIENCE).unwrap_or_default();
+    let line = told.recv_timeout(TIMEOUT).unwrap_or_default();
     if line.trim() != "listening" {
         let log = fs::read_to_string(log).unwrap_or_default();
         panic!("{name} does not listen. Its log:\n{log}");

@@ -16,8 +16,8 @@ use crewagent_testkit::report;
 use serde_json::{Value as Json, json};
 
 use super::Failure;
+use super::fixture::{BenchFixture, copy};
 use super::play::{Output, play};
-use super::stage::{Stage, copy};
 use super::tape::common;
 
 const NODES: usize = 50;
@@ -63,9 +63,9 @@ impl Sent {
 
 /// Measures, publishes the table, and returns the missed goals.
 pub(crate) fn run() -> Result<Vec<String>, Failure> {
-    let stage = Stage::new()?;
+    let fixture = BenchFixture::new()?;
     let rows =
-        [("create-story-micro", story(&stage)?), ("generated workflow", row_of_nodes(&stage)?)];
+        [("create-story-micro", story(&fixture)?), ("generated workflow", row_of_nodes(&fixture)?)];
     let mut table = String::from(
         "| workflow | nodes | requests | tokens sent | with full history | share | unchanged in the next request | repeated from the one before |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|\n",
@@ -102,23 +102,23 @@ pub(crate) fn run() -> Result<Vec<String>, Failure> {
 }
 
 /// Runs the example of the documentation. Its model answers with the scenario of the golden run.
-fn story(stage: &Stage) -> Result<Sent, Failure> {
+fn story(fixture: &BenchFixture) -> Result<Sent, Failure> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let golden = root.join("crates/engine/tests/golden/001-create-story-micro");
-    stage.import_folder(&root.join("spec/examples/create-story-micro"))?;
+    fixture.import_folder(&root.join("spec/examples/create-story-micro"))?;
     let run = |name: &str, model: &str| -> Result<_, Failure> {
-        let project = stage.folder(name)?;
+        let project = fixture.folder(name)?;
         copy(&golden.join("project"), &project)?;
-        let mut command = stage.run("create-story-micro", &project);
+        let mut command = fixture.run("create-story-micro", &project);
         command.args(["--json", "--input", "1-2-user-authentication", "--model", model]);
         Ok(command)
     };
     let scenario = golden.join("scenario.yaml");
     let scripted = run("scripted", &format!("scripted:{}", scenario.display()))?.output()?;
     let answers = replies(str::from_utf8(&scripted.stdout)?)?;
-    let bodies = stage.folder("story-bodies")?;
+    let bodies = fixture.folder("story-bodies")?;
     let plan = Plan { keep: Some(bodies.clone()), ..Plan::burst(answers) };
-    let played = play(stage, &plan, run("story", "loopback")?, Output::Kept)?;
+    let played = play(fixture, &plan, run("story", "loopback")?, Output::Kept)?;
     count(&played.output, &bodies)
 }
 
@@ -145,9 +145,9 @@ fn replies(events: &str) -> Result<Vec<Answer>, Failure> {
 }
 
 /// Runs a row of nodes. Each reads the note of the previous node, writes its own, and moves on.
-fn row_of_nodes(stage: &Stage) -> Result<Sent, Failure> {
-    stage.import(&generated(NODES, NODES - 1))?;
-    let project = stage.folder("row")?;
+fn row_of_nodes(fixture: &BenchFixture) -> Result<Sent, Failure> {
+    fixture.import(&generated(NODES, NODES - 1))?;
+    let project = fixture.folder("row")?;
     let mut answers = Vec::new();
     for node in 0..NODES {
         let note = |node: usize| format!("@project/artifacts/notes/node-{node:05}.md");
@@ -166,11 +166,11 @@ fn row_of_nodes(stage: &Stage) -> Result<Sent, Failure> {
         answers.push(Answer::call("fs_apply_patch", change));
     }
     answers.push(Answer::words("The work is done."));
-    let bodies = stage.folder("row-bodies")?;
+    let bodies = fixture.folder("row-bodies")?;
     let plan = Plan { keep: Some(bodies.clone()), ..Plan::burst(answers) };
-    let mut command = stage.run("generated", &project);
+    let mut command = fixture.run("generated", &project);
     command.args(["--json", "--model", "loopback"]);
-    let played = play(stage, &plan, command, Output::Kept)?;
+    let played = play(fixture, &plan, command, Output::Kept)?;
     count(&played.output, &bodies)
 }
 
@@ -213,7 +213,7 @@ impl Request {
 
 /// Events between two requests.
 #[derive(Debug, Default)]
-struct Told {
+struct TurnRecord {
     node: Option<String>,
     /// Reply and the results of its calls, as messages.
     exchange: Vec<String>,
@@ -225,7 +225,7 @@ fn count(events: &str, bodies: &Path) -> Result<Sent, Failure> {
     let mut history = 0;
     let mut known: HashMap<String, ()> = HashMap::new();
     let mut before: Option<(Option<String>, String)> = None;
-    for (at, told) in told(events)?.into_iter().enumerate() {
+    for (at, told) in read_turns(events)?.into_iter().enumerate() {
         let request = Request::read(&bodies.join(format!("{:06}.json", at + 1)))?;
         let prompt = request.prompt();
         let moved = before.as_ref().is_none_or(|(node, _)| *node != told.node);
@@ -258,9 +258,9 @@ fn is_repeated(message: &Json) -> bool {
 }
 
 /// Returns the node of each request, and the events before it.
-fn told(events: &str) -> Result<Vec<Told>, Failure> {
+fn read_turns(events: &str) -> Result<Vec<TurnRecord>, Failure> {
     let mut all = Vec::new();
-    let mut told = Told::default();
+    let mut told = TurnRecord::default();
     for line in events.lines() {
         let event: Json = serde_json::from_str(line)?;
         match event["type"].as_str() {

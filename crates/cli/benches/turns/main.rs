@@ -8,9 +8,9 @@
 #![allow(clippy::print_stderr, reason = "a benchmark says what it missed")]
 
 mod economy;
+mod fixture;
 mod floor;
 mod play;
-mod stage;
 mod tape;
 mod turns;
 

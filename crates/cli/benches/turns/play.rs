@@ -8,14 +8,14 @@ use crewagent_testkit::loopback::{Plan, Recording};
 use crewagent_testkit::process;
 
 use super::Failure;
-use super::stage::Stage;
+use super::fixture::BenchFixture;
 
 /// Interval of memory samples.
 const LOOK: Duration = Duration::from_millis(20);
 /// Delay of the last answer in milliseconds, so that the memory of a process is sampled after its work.
 pub(crate) const HOLD: u64 = 100;
 /// Time limit of every process.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Measurements of one process.
 #[derive(Clone, Debug, Default)]
@@ -43,12 +43,12 @@ pub(crate) enum Output {
 
 /// Plays a plan to its end.
 pub(crate) fn play(
-    stage: &Stage,
+    fixture: &BenchFixture,
     plan: &Plan,
     mut command: Command,
     output: Output,
 ) -> Result<Played, Failure> {
-    stage.server.play(plan)?;
+    fixture.server.play(plan)?;
     let stdout = match output {
         Output::Dropped => Stdio::null(),
         Output::Kept => Stdio::piped(),
@@ -62,7 +62,7 @@ pub(crate) fn play(
         // A process that has ended has no memory, even before it is waited for.
         loop {
             let now = process::peak_memory(&id);
-            if now == 0 || waited > PATIENCE {
+            if now == 0 || waited > TIMEOUT {
                 return memory;
             }
             memory = now;
@@ -77,7 +77,7 @@ pub(crate) fn play(
     let time = process::time_of_children().saturating_sub(before);
     let memory = looked.join().map_err(|_| "the memory was not looked at")?;
     let said = said.join().ok().flatten().transpose()?.unwrap_or_default();
-    let records = stage.server.records()?;
+    let records = fixture.server.records()?;
     if records.requests.len() != plan.answers.len() || records.refused > 0 {
         let (asked, planned) =
             (records.requests.len() as u64 + records.refused, plan.answers.len());

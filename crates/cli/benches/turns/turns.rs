@@ -9,9 +9,9 @@ use crewagent_testkit::package::generated;
 use crewagent_testkit::report;
 use serde_json::json;
 
+use super::fixture::{BenchFixture, find};
 use super::floor::Floor;
 use super::play::{HOLD, Output, Played, play};
-use super::stage::{Stage, find};
 use super::{Failure, tape};
 
 const TURNS: usize = 200;
@@ -81,23 +81,23 @@ impl Row {
 
 /// Measures, publishes the table, and returns the missed goals.
 pub(crate) fn run() -> Result<Vec<String>, Failure> {
-    let stage = Stage::new()?;
-    stage.import(&generated(2, 1))?;
-    let tape = stage.scratch.path().join("tape");
-    reference(&stage, &tape)?;
+    let fixture = BenchFixture::new()?;
+    fixture.import(&generated(2, 1))?;
+    let tape = fixture.scratch.path().join("tape");
+    reference(&fixture, &tape)?;
     let (mut own, mut bare, mut durable) = (Row::default(), Row::default(), Row::default());
     for round in 0..ROUNDS {
         let name = |what: &str| format!("{what}-{round}");
-        own.push(turns(&stage, &name("own"), plan())?);
+        own.push(turns(&fixture, &name("own"), plan())?);
         for (floor, row) in [(Floor::Bare, &mut bare), (Floor::Durable, &mut durable)] {
-            let folder = stage.folder(&name(&format!("{floor:?}")))?;
-            let command = floor.command(stage.server.port(), &tape, &folder)?;
-            row.push(play(&stage, &plan(), command, Output::Dropped)?);
+            let folder = fixture.folder(&name(&format!("{floor:?}")))?;
+            let command = floor.command(fixture.server.port(), &tape, &folder)?;
+            row.push(play(&fixture, &plan(), command, Output::Dropped)?);
         }
     }
     for start in 0..STARTS {
         let plan = Plan::burst(vec![Answer::words("I wait for your word.")]);
-        own.starts.push(turns(&stage, &format!("start-{start}"), plan)?.start);
+        own.starts.push(turns(&fixture, &format!("start-{start}"), plan)?.start);
     }
     let history = own.played.iter().flat_map(|played| &played.records.requests);
     let bytes = history.map(|request| request.bytes).max().unwrap_or_default();
@@ -137,10 +137,10 @@ fn publish(own: &Row, bare: &Row, durable: &Row, bytes: usize) -> Vec<String> {
 }
 
 /// Records a run whose requests and records become the tape of the floors.
-fn reference(stage: &Stage, tape: &std::path::Path) -> Result<(), Failure> {
-    let bodies = stage.folder("bodies")?;
-    turns(stage, "reference", Plan { keep: Some(bodies.clone()), ..plan() })?;
-    let journals = find(&stage.scratch.path().join("home"), "execution.jsonl")?;
+fn reference(fixture: &BenchFixture, tape: &std::path::Path) -> Result<(), Failure> {
+    let bodies = fixture.folder("bodies")?;
+    turns(fixture, "reference", Plan { keep: Some(bodies.clone()), ..plan() })?;
+    let journals = find(&fixture.scratch.path().join("home"), "execution.jsonl")?;
     let [journal] = &journals[..] else { return Err("there is more than one run".into()) };
     let taped = tape::record(&bodies, journal, tape)?;
     if taped != TURNS + 1 {
@@ -150,11 +150,11 @@ fn reference(stage: &Stage, tape: &std::path::Path) -> Result<(), Failure> {
 }
 
 /// Runs the real program on a new project.
-fn turns(stage: &Stage, name: &str, plan: Plan) -> Result<Played, Failure> {
-    let project = stage.folder(&format!("projects/{name}"))?;
-    let mut command = stage.run("generated", &project);
+fn turns(fixture: &BenchFixture, name: &str, plan: Plan) -> Result<Played, Failure> {
+    let project = fixture.folder(&format!("projects/{name}"))?;
+    let mut command = fixture.run("generated", &project);
     command.args(["--model", "loopback"]);
-    play(stage, &plan, command, Output::Dropped)
+    play(fixture, &plan, command, Output::Dropped)
 }
 
 /// Returns a plan: a new file each turn, and text at the end.

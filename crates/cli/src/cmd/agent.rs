@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::package::Package;
 use crewagent_core::package::agents::Agent as Persona;
-use crewagent_engine::runtime::{Runtime, StartTalk};
-use crewagent_engine::session::Session;
+use crewagent_engine::conversation::Conversation;
+use crewagent_engine::runtime::{Runtime, StartConversation};
 use crewagent_engine::store::Store;
 
 use super::conversation::{self, ConversationDriver};
@@ -66,7 +66,7 @@ pub(crate) fn run(
     let asked = args.conversation.model.as_deref();
     let model = model::open(asked, &store)?;
     let settings = bounded(store.settings().for_runs_with(asked), &args.bounds);
-    let plan = StartTalk {
+    let plan = StartConversation {
         id: None,
         package: Some(installed.clone()),
         agent: Some(agent.id.to_string()),
@@ -75,7 +75,7 @@ pub(crate) fn run(
     };
     let runtime = Runtime::new(&store, tool_servers(&store));
     let conversation =
-        Session::begin(&store, runtime, &plan, conversation::guest(&store, settings))?;
+        Conversation::begin(&store, runtime, &plan, conversation::guest(&store, settings))?;
     ConversationDriver::new(conversation, model, &args.conversation, resume_hint, &store, home)?
         .drive_to_end(console)
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crewagent_adapters::mcp::tool_servers;
-use crewagent_engine::runtime::{Runtime, StartTalk};
-use crewagent_engine::session::Session;
+use crewagent_engine::conversation::Conversation;
+use crewagent_engine::runtime::{Runtime, StartConversation};
 use crewagent_engine::store::Store;
 
 use super::conversation::{self, ConversationDriver};
@@ -35,7 +35,7 @@ pub(crate) fn run(
         Some(id) => {
             let change = change(asked, &args.bounds);
             let asked = model::asked(asked, &store)?;
-            let conversation = Session::reopen(&store, runtime, &id, &change, guest)?;
+            let conversation = Conversation::reopen(&store, runtime, &id, &change, guest)?;
             let model = model::or_own(asked, conversation.current(), &store)?;
             (conversation, model)
         }
@@ -43,8 +43,9 @@ pub(crate) fn run(
             let model = model::open(asked, &store)?;
             let project = args.project.unwrap_or_else(|| PathBuf::from("."));
             project_folder(&project)?;
-            let plan = StartTalk { id: None, package: None, agent: None, project, settings };
-            (Session::begin(&store, runtime, &plan, guest)?, model)
+            let plan =
+                StartConversation { id: None, package: None, agent: None, project, settings };
+            (Conversation::begin(&store, runtime, &plan, guest)?, model)
         }
     };
     ConversationDriver::new(conversation, model, &args.conversation, resume_hint, &store, home)?

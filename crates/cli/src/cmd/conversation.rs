@@ -13,8 +13,8 @@ use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::run_state::RunState;
 use crewagent_engine::control::{Control, ControlRequest};
+use crewagent_engine::conversation::{Conversation, ConversationError, Guest, Mode, Reaction};
 use crewagent_engine::model::Model;
-use crewagent_engine::session::{Guest, Mode, Reaction, Session, SessionError};
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{RunId, Runs, Store};
 
@@ -35,7 +35,7 @@ use crate::{ask, interrupt, paint};
 
 /// A conversation that one command drives.
 pub(crate) struct ConversationDriver<'s> {
-    conversation: Session<'s>,
+    conversation: Conversation<'s>,
     model: Box<dyn Model>,
     control: Control,
     inputs: VecDeque<String>,
@@ -92,8 +92,8 @@ impl Setting<'_> {
         let look = |runs: Runs<'_>| runs.look(&RunId::parse(id).ok()?).ok();
         let (screen, blobs) = match look(store.runs()) {
             Some(run) => {
-                let names = names_of(&run.facts, package);
-                let agent = run.facts.subject.agent_id().unwrap_or_default();
+                let names = names_of(&run.record, package);
+                let agent = run.record.subject.agent_id().unwrap_or_default();
                 let (width, run_state) = (paint::text_width(), RunState::default());
                 let screen = Screen::new(EventSource::Live, width, names, run_state, agent)
                     .after(&run.recovered.events);
@@ -123,7 +123,7 @@ pub(crate) fn guest(store: &Store, settings: RunSettings) -> Guest {
 
 impl<'s> ConversationDriver<'s> {
     pub(crate) fn new(
-        conversation: Session<'s>,
+        conversation: Conversation<'s>,
         model: Box<dyn Model>,
         options: &ConversationOptions,
         resume_hint: ResumeHint,
@@ -140,7 +140,7 @@ impl<'s> ConversationDriver<'s> {
             let setting = Setting {
                 store,
                 package: conversation.package().cloned(),
-                project: conversation.talk().project_folder().to_owned(),
+                project: conversation.own_run().project_folder().to_owned(),
                 model: model.name().to_owned(),
                 spinner,
             };
@@ -149,7 +149,7 @@ impl<'s> ConversationDriver<'s> {
         };
         let answers = answers(options);
         let prompt = prompt::open_prompt(answers, &conversation, home)?;
-        let cost_warning = CostWarning::of(conversation.talk().settings());
+        let cost_warning = CostWarning::of(conversation.own_run().settings());
         Ok(Self {
             conversation,
             model,
@@ -166,7 +166,7 @@ impl<'s> ConversationDriver<'s> {
 
     /// Drives the conversation until there is no more input.
     pub(crate) fn drive_to_end(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
-        let id = self.conversation.talk().id().to_owned();
+        let id = self.conversation.own_run().id().to_owned();
         let is_mute = self.answers == Answers::None && self.inputs.is_empty();
         self.open(console);
         self.greet(console);
@@ -228,7 +228,7 @@ impl<'s> ConversationDriver<'s> {
         })
     }
 
-    fn hear(&mut self, words: &str, console: &mut Console) -> Result<Reaction, SessionError> {
+    fn hear(&mut self, words: &str, console: &mut Console) -> Result<Reaction, ConversationError> {
         let Self { conversation, control, output, .. } = self;
         conversation.hear(words, &mut |event| output.show_event(event, control, console))
     }
@@ -246,7 +246,7 @@ impl<'s> ConversationDriver<'s> {
 
     /// Shows the events of opening the conversation.
     fn open(&mut self, console: &mut Console) {
-        let runs = [Some(self.conversation.talk()), self.conversation.run()];
+        let runs = [Some(self.conversation.own_run()), self.conversation.run()];
         let opening: Vec<Event> =
             runs.into_iter().flatten().flat_map(|run| run.opening().to_vec()).collect();
         opening.iter().for_each(|event| self.show_event(event, console));
@@ -278,7 +278,7 @@ impl<'s> ConversationDriver<'s> {
         self.output.end_text(console);
         let words = self.ask(console)?;
         if words.is_some() {
-            let current = self.conversation.run().unwrap_or(self.conversation.talk());
+            let current = self.conversation.run().unwrap_or(self.conversation.own_run());
             self.output.suppress_echo(current.id());
         }
         Ok(words)

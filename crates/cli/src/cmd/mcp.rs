@@ -7,7 +7,7 @@ mod test;
 
 use std::path::PathBuf;
 
-use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::store::{KnownServersError, SettingsError, Store};
 
 use crate::args::{Mcp, McpCommand, McpNames};

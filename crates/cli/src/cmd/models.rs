@@ -10,7 +10,7 @@ mod test;
 use std::path::PathBuf;
 
 use crewagent_adapters::names::NamedModel;
-use crewagent_engine::store::{ChosenModel, Settings, SettingsFile, Store, Surroundings};
+use crewagent_engine::store::{ChosenModel, Environment, Settings, SettingsFile, Store};
 
 use crate::args::{Models, ModelsCommand, ModelsUse};
 use crate::console::Console;
@@ -45,7 +45,7 @@ fn choose(
 ) -> anyhow::Result<Outcome> {
     let name = args.name.trim();
     if !name.starts_with("scripted:") && !name.starts_with("replay:") {
-        let known = store.settings().model(name, "", &Surroundings::of_process());
+        let known = store.settings().model(name, "", &Environment::of_process());
         known.map_err(|error| Usage(error.to_string()))?;
     }
     file.set(&["run", "model"], &name.into())?;

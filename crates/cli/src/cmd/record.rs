@@ -141,7 +141,7 @@ fn failed(
 fn recorded(id: &RunId, store: &Store) -> anyhow::Result<String> {
     let view = store.runs().look(id)?;
     let blobs = |digest: Digest| view.blobs.text(digest).ok();
-    Ok(scenario(&title(&view.facts), &view.recovered.events, &blobs)?)
+    Ok(scenario(&title(&view.record), &view.recovered.events, &blobs)?)
 }
 
 fn title(record: &RunRecord) -> String {

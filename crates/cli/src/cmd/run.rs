@@ -57,7 +57,7 @@ pub(crate) fn run(
     let answers = answers(&args.conversation);
     let prompt = run_driver::open_prompt(answers, &run, home)?;
     let inputs = args.conversation.inputs.into();
-    let (id, farewell) = (run.facts().run_id.clone(), Farewell::Resume);
+    let (id, farewell) = (run.record().run_id.clone(), Farewell::Resume);
     let driver = RunDriver {
         run,
         model,
@@ -132,10 +132,10 @@ pub(crate) fn open_output(
     if conversation.json {
         return Ok(RunOutput::Json);
     }
-    let package = run_driver::package_of(run.facts(), store);
-    let names = run_driver::names_of(run.facts(), package.as_deref());
+    let package = run_driver::package_of(run.record(), store);
+    let names = run_driver::names_of(run.record(), package.as_deref());
     let project = run.project_folder().display().to_string();
-    console.text(&render::header::header(run.facts(), &names, &project));
+    console.text(&render::header::header(run.record(), &names, &project));
     Ok(RunOutput::Human(run_driver::live_view(run, names, spinner, store, model.name())))
 }
 

@@ -343,10 +343,10 @@ pub(crate) fn live_view(
     model: &str,
 ) -> Box<LiveView> {
     let run_state = run.run_state().clone();
-    let agent = run.facts().subject.agent_id().unwrap_or_default();
+    let agent = run.record().subject.agent_id().unwrap_or_default();
     let screen = Screen::new(EventSource::Live, paint::text_width(), names, run_state, agent)
         .inside(run.callers());
-    let view = terminal::is_live().then(|| store.runs().look(&run.facts().run_id));
+    let view = terminal::is_live().then(|| store.runs().look(&run.record().run_id));
     Box::new(match view {
         Some(Ok(view)) => LiveView::live(screen, spinner, run.project_folder(), view.blobs, model),
         Some(Err(_)) | None => LiveView::plain(screen),

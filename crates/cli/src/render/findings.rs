@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Place, Severity, Sources};
+use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Location, Severity, Sources};
 use crewagent_core::text::is_unsafe_char;
 
 use crate::console::{Console, Stream};
@@ -161,7 +161,7 @@ fn group(found: &Diagnostic, sources: &Sources) -> Group<'static> {
 }
 
 /// Formats a location without a source line.
-fn origin(place: &Place) -> Origin<'static> {
+fn origin(place: &Location) -> Origin<'static> {
     let file = if place.file.is_empty() { "(package)" } else { &place.file };
     let origin = Origin::path(paint::printable(file));
     match place.position {
@@ -189,7 +189,7 @@ impl Excerpt {
     }
 }
 
-fn excerpt(place: &Place, sources: &Sources) -> Option<Excerpt> {
+fn excerpt(place: &Location, sources: &Sources) -> Option<Excerpt> {
     let (span, position, text) = (place.span?, place.position?, sources.get(&place.file)?);
     let start = text.get(..span.start)?.rfind('\n').map_or(0, |newline| newline + 1);
     let line = text.get(start..)?.lines().next().unwrap_or_default();

@@ -174,7 +174,7 @@ fn summary(field: &Field, width: Width) -> Vec<String> {
         Unsaid::Is(value) if !value.is_null() => format!(", else {}", plain(value)),
         Unsaid::LeftOut | Unsaid::Is(_) => ", may be left out".to_owned(),
     };
-    wrapped(&format!("- {}: {}{unsaid}", field.name, field.wanted()), width)
+    wrapped(&format!("- {}: {}{unsaid}", field.name, field.describe()), width)
 }
 
 /// Returns the marks before options: numbers, or dashes where a number could mean an option itself.
@@ -197,7 +197,7 @@ fn describe_values(field: &Field) -> String {
             format!("{count} of them, {called}, with commas between them")
         }
         FieldKind::Text(_) | FieldKind::Number(_) | FieldKind::Integer(_) | FieldKind::YesNo => {
-            field.wanted()
+            field.describe()
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crewagent_core::diagnostic::Code;
 
-use crate::support::{Ran, World, copy_folder, repository};
+use crate::support::{CliFixture, Ran, copy_folder, repository};
 
 #[test]
 fn every_code_has_a_broken_package_and_a_report_that_names_it() {
@@ -34,7 +34,7 @@ fn every_code_has_a_broken_package_and_a_report_that_names_it() {
 
 /// Validates a copy of the case with the options of `case.toml`.
 fn validate(folder: &Path) -> Ran {
-    let world = World::new();
+    let world = CliFixture::new();
     let case = case(folder);
     let package = if folder.join("package.zip").exists() {
         std::fs::copy(folder.join("package.zip"), world.path("package.zip")).unwrap();

@@ -1,9 +1,9 @@
 //! Bad input at the command line and from the model: one clear sentence, the right exit code, a run that can be
 //! resumed.
 
-use crate::support::{World, example};
+use crate::support::{CliFixture, example};
 
-fn check_refused(world: &World, args: &[&str], says: &[&str]) {
+fn check_refused(world: &CliFixture, args: &[&str], says: &[&str]) {
     let ran = world.run(args);
     assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
     for text in says {
@@ -14,7 +14,7 @@ fn check_refused(world: &World, args: &[&str], says: &[&str]) {
 
 #[test]
 fn what_is_not_there_is_named_with_what_there_is() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let model = ["--model", "scripted:tiny.yaml"];
     let run = |more: &[&str], says: &[&str]| {
         check_refused(&world, &[&["run"], more, &model].concat(), says);
@@ -36,7 +36,7 @@ fn what_is_not_there_is_named_with_what_there_is() {
 
 #[test]
 fn a_scenario_that_cannot_be_used_is_refused_before_anything_is_made() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("bad.yaml", "scenario: x\nnodes: 5\n");
     let ran = world.run_tiny("bad.yaml", &[]);
     assert_eq!(ran.code, 2);
@@ -47,7 +47,7 @@ fn a_scenario_that_cannot_be_used_is_refused_before_anything_is_made() {
 
 #[test]
 fn a_package_with_errors_is_explained_and_not_run() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let graph = std::fs::read_to_string(world.path("tiny/workflow.graph.json")).unwrap();
     world.write(
         "tiny/workflow.graph.json",
@@ -60,7 +60,7 @@ fn a_package_with_errors_is_explained_and_not_run() {
 
 #[test]
 fn a_bad_value_on_the_command_line_is_bad_usage() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     for more in [
         ["--max-turns", "0"],
         ["--max-tokens", "many"],
@@ -75,7 +75,7 @@ fn a_bad_value_on_the_command_line_is_bad_usage() {
 
 /// Checks that a run continues after the model made a mistake and apologized.
 fn check_goes_on(call: &str, code: &str) {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write(
         "silly.yaml",
         format!("scenario: silly\nnodes:\n  step-01-ask:\n    - calls:\n        - {call}\n    - when: {{ refused: {code} }}\n      say: Sorry.\n"),
@@ -113,7 +113,7 @@ fn a_path_that_leads_out_is_refused_and_the_run_goes_on() {
 
 #[test]
 fn a_model_that_fails_ends_the_command_and_not_the_run() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("down.yaml", "scenario: down\notherwise: { fault: { fail: network } }\n");
     let ran = world.run_tiny("down.yaml", &["--input", "a flyer"]);
     assert_eq!(ran.code, 5, "{ran:?}");
@@ -125,7 +125,7 @@ fn a_model_that_fails_ends_the_command_and_not_the_run() {
 
 #[test]
 fn a_project_that_moved_is_found_again_after_a_relink() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &[]);
     std::fs::rename(world.path("project"), world.path("moved")).unwrap();
     let resume = ["resume", "latest", "--model", "scripted:tiny.yaml", "--input", "x"];
@@ -142,7 +142,7 @@ fn a_project_that_moved_is_found_again_after_a_relink() {
 #[test]
 fn a_project_that_cannot_be_written_is_told_at_once_and_the_run_can_go_on_later() {
     use std::os::unix::fs::PermissionsExt as _;
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let set = |path: &str, mode| {
         std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(mode)).unwrap();
     };

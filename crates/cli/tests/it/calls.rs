@@ -2,17 +2,17 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::support::{World, copy_folder, example, repository};
+use crate::support::{CliFixture, copy_folder, example, repository};
 
 /// The package nested-review with the scenario and the project of a golden run.
 struct Nested {
-    world: World,
+    world: CliFixture,
     scenario: String,
 }
 
 impl Nested {
     fn new(golden: &str) -> Self {
-        let world = World::new();
+        let world = CliFixture::new();
         let folder = repository().join("crates/engine/tests/golden").join(golden);
         copy_folder(&folder.join("project"), &world.path("project"));
         let scenario = format!("scripted:{}", folder.join("scenario.yaml").display());

@@ -2,11 +2,11 @@
 
 use std::process::Stdio;
 
-use crate::support::{World, copy_folder, example, repository};
+use crate::support::{CliFixture, copy_folder, example, repository};
 
 #[test]
 fn several_packages_are_validated_at_once_and_one_bad_one_decides_the_exit_code() {
-    let world = World::new();
+    let world = CliFixture::new();
     let bad = repository().join("tests/packages/bad/BM503-unknown-edge-end/package");
     let ran = world.run(&[
         "package",
@@ -29,7 +29,7 @@ fn several_packages_are_validated_at_once_and_one_bad_one_decides_the_exit_code(
 
 #[test]
 fn the_json_report_has_places_and_counts() {
-    let world = World::new();
+    let world = CliFixture::new();
     let bad = repository().join("tests/packages/bad/BM501-duplicate-node-id/package");
     let ran = world.run(&[
         "package",
@@ -53,7 +53,7 @@ fn the_json_report_has_places_and_counts() {
 
 #[test]
 fn warnings_pass_unless_strict() {
-    let world = World::new();
+    let world = CliFixture::new();
     let warned = repository().join("tests/packages/bad/BM607-no-goal/package");
     let warned = warned.to_str().unwrap();
     assert_eq!(world.run(&["package", "validate", warned]).code, 0);
@@ -62,7 +62,7 @@ fn warnings_pass_unless_strict() {
 
 #[test]
 fn a_hundred_thousand_findings_stay_readable() {
-    let world = World::new();
+    let world = CliFixture::new();
     copy_folder(example("hello-branch").as_ref(), &world.path("many"));
     let graph = world.path("many/workflow.graph.json");
     let mut value: serde_json::Value =
@@ -81,7 +81,7 @@ fn a_hundred_thousand_findings_stay_readable() {
 
 #[test]
 fn packing_twice_gives_the_same_bytes_and_the_archive_is_the_same_package() {
-    let world = World::new();
+    let world = CliFixture::new();
     let first = world.run(&["package", "pack", &example("hello-branch"), "-o", "a.bmad"]);
     assert_eq!(first.code, 0, "{first:?}");
     copy_folder(example("hello-branch").as_ref(), &world.path("copy"));
@@ -98,7 +98,7 @@ fn packing_twice_gives_the_same_bytes_and_the_archive_is_the_same_package() {
 
 #[test]
 fn a_package_lives_in_the_store_until_it_is_removed() {
-    let world = World::new();
+    let world = CliFixture::new();
     assert!(world.run(&["package", "list"]).out.contains("No packages yet"));
     world.run(&["package", "pack", &example("hello-branch"), "-o", "a.bmad"]);
     assert!(
@@ -128,7 +128,7 @@ fn a_package_lives_in_the_store_until_it_is_removed() {
 
 #[test]
 fn show_fits_on_a_screen_and_has_a_json_twin() {
-    let world = World::new();
+    let world = CliFixture::new();
     insta::assert_snapshot!(
         "show_nested_review",
         world.run(&["package", "show", &example("nested-review")]).out
@@ -140,7 +140,7 @@ fn show_fits_on_a_screen_and_has_a_json_twin() {
 
 #[test]
 fn a_new_package_validates_packs_and_draws() {
-    let world = World::new();
+    let world = CliFixture::new();
     for template in ["linear", "branch", "loop"] {
         let made = world.run(&[
             "package",
@@ -165,7 +165,7 @@ fn a_new_package_validates_packs_and_draws() {
 
 #[test]
 fn a_graph_is_drawn_in_every_format() {
-    let world = World::new();
+    let world = CliFixture::new();
     let package = example("multi-workflows");
     for (format, begins) in [("mermaid", "---"), ("dot", "digraph"), ("svg", "<svg"), ("json", "{")]
     {
@@ -196,7 +196,7 @@ fn a_graph_is_drawn_in_every_format() {
 
 #[test]
 fn explain_knows_every_code_by_number_and_name() {
-    let world = World::new();
+    let world = CliFixture::new();
     let page = world.run(&["package", "explain", "BM501"]);
     assert_eq!(page.code, 0);
     assert_eq!(page.out, world.run(&["package", "explain", "duplicate-node-id"]).out);
@@ -207,7 +207,7 @@ fn explain_knows_every_code_by_number_and_name() {
 
 #[test]
 fn bad_input_gets_one_clear_sentence_and_leaves_the_store_alone() {
-    let world = World::new();
+    let world = CliFixture::new();
     world.run(&["package", "import", &example("hello-branch")]);
     let before = world.store_listing();
     world.write("empty.bmad", "");
@@ -233,7 +233,7 @@ fn bad_input_gets_one_clear_sentence_and_leaves_the_store_alone() {
 
 #[test]
 fn output_into_a_closed_pipe_is_no_crash() {
-    let world = World::new();
+    let world = CliFixture::new();
     let mut child = world
         .command()
         .args(["package", "explain"])
@@ -249,7 +249,7 @@ fn output_into_a_closed_pipe_is_no_crash() {
 
 #[test]
 fn a_closed_pipe_does_not_hide_the_verdict() {
-    let world = World::new();
+    let world = CliFixture::new();
     let bad = repository().join("tests/packages/bad/BM503-unknown-edge-end/package");
     let mut child = world
         .command()
@@ -264,7 +264,7 @@ fn a_closed_pipe_does_not_hide_the_verdict() {
 
 #[test]
 fn reports_beside_a_result_go_to_standard_error() {
-    let world = World::new();
+    let world = CliFixture::new();
     let bad = repository().join("tests/packages/bad/BM503-unknown-edge-end/package");
     let bad = bad.to_str().unwrap();
     for args in [
@@ -280,7 +280,7 @@ fn reports_beside_a_result_go_to_standard_error() {
 
 #[test]
 fn exit_codes_tell_a_wrong_name_from_a_failing_disk() {
-    let world = World::new();
+    let world = CliFixture::new();
     for args in [
         ["package", "show", "nosuch"].as_slice(),
         &["package", "show", "./nosuch"],
@@ -301,7 +301,7 @@ fn exit_codes_tell_a_wrong_name_from_a_failing_disk() {
 
 #[test]
 fn strict_says_why_it_fails() {
-    let world = World::new();
+    let world = CliFixture::new();
     let warned = repository().join("tests/packages/bad/BM607-no-goal/package");
     let ran = world.run(&["package", "validate", "--strict", warned.to_str().unwrap()]);
     assert!(ran.out.contains("invalid") && ran.out.contains("--strict"), "{}", ran.out);
@@ -309,7 +309,7 @@ fn strict_says_why_it_fails() {
 
 #[test]
 fn text_from_a_package_cannot_steer_the_terminal() {
-    let world = World::new();
+    let world = CliFixture::new();
     world.run(&["package", "new", "evil", "-y"]);
     let manifest = std::fs::read_to_string(world.path("evil/bmad.json")).unwrap();
     let name = "evil\\u009b31m\\u202e\\nok other: no errors";
@@ -341,7 +341,7 @@ fn text_from_a_package_cannot_steer_the_terminal() {
 
 #[test]
 fn a_drawing_does_not_replace_what_it_was_drawn_from() {
-    let world = World::new();
+    let world = CliFixture::new();
     world.run(&["package", "new", "mine", "-y"]);
     let before = std::fs::read(world.path("mine/workflow.graph.json")).unwrap();
     let ran = world.run(&[
@@ -368,7 +368,7 @@ fn a_drawing_does_not_replace_what_it_was_drawn_from() {
 
 #[test]
 fn a_bad_setting_is_named_with_its_line() {
-    let world = World::new();
+    let world = CliFixture::new();
     world.write("store/config.toml", "[import]\nmax-entires = 5\n");
     let ran = world.run(&["package", "list"]);
     assert_ne!(ran.code, 0);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value as Json;
 
-use crate::support::{Ran, World, repository};
+use crate::support::{CliFixture, Ran, repository};
 
 /// Returns the folder with the package and the scenarios of the golden sessions.
 pub(crate) fn sessions() -> PathBuf {
@@ -12,12 +12,12 @@ pub(crate) fn sessions() -> PathBuf {
 }
 
 struct ConversationFixture {
-    world: World,
+    world: CliFixture,
 }
 
 impl ConversationFixture {
     fn new() -> Self {
-        let world = World::new();
+        let world = CliFixture::new();
         std::fs::create_dir(world.path("project")).unwrap();
         Self { world }
     }

@@ -4,28 +4,28 @@
 use crewagent_testkit::pty::Terminal;
 
 use crate::conversation::sessions;
-use crate::support::World;
+use crate::support::CliFixture;
 use crate::terminal::{ended, prompt, start};
 
 /// Writes a model that gives these replies one after the other.
-fn world(scenario: &str) -> World {
-    let world = World::new();
+fn world(scenario: &str) -> CliFixture {
+    let world = CliFixture::new();
     std::fs::create_dir(world.path("project")).unwrap();
     world.write("scenario.yaml", scenario);
     world
 }
 
-fn front_desk() -> World {
+fn greeter() -> CliFixture {
     let scenario = sessions().join("002-front-desk/scenario.yaml");
     world(&std::fs::read_to_string(scenario).unwrap())
 }
 
-fn converse(world: &World, command: &[&str]) -> Terminal {
+fn converse(world: &CliFixture, command: &[&str]) -> Terminal {
     let model = ["--model", "scripted:scenario.yaml"];
     start(world, &[command, &model[..]].concat())
 }
 
-fn agent(world: &World) -> Terminal {
+fn agent(world: &CliFixture) -> Terminal {
     let package = sessions().join("package");
     converse(world, &["agent", package.to_str().unwrap(), "--project", "project"])
 }
@@ -40,7 +40,7 @@ fn say(terminal: &mut Terminal, words: &str) {
 
 #[test]
 fn an_agent_is_chosen_then_something_from_its_menu() {
-    let world = front_desk();
+    let world = greeter();
     let mut terminal = agent(&world);
     terminal.wait_for("2  🍳 Max, Cook (cook)").unwrap();
     terminal.wait_for("Who?").unwrap();

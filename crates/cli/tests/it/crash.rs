@@ -12,14 +12,14 @@ use std::process::{Command, Stdio};
 use crewagent_testkit::report::proven;
 use serde_json::Value as Json;
 
-use crate::support::{Ran, World, copy_folder, example, repository};
+use crate::support::{CliFixture, Ran, copy_folder, example, repository};
 
 const KEY: &str = "1-2-user-authentication";
 const PACKAGE: &str = "create-story-micro";
 
 /// The first golden run, with its own store and project.
 struct CrashFixture {
-    world: World,
+    world: CliFixture,
     golden: PathBuf,
     model: String,
 }
@@ -33,7 +33,7 @@ struct Picture {
 
 impl CrashFixture {
     fn new() -> Self {
-        let world = World::new();
+        let world = CliFixture::new();
         assert_eq!(world.run(&["package", "import", &example(PACKAGE)]).code, 0);
         let golden = repository().join("crates/engine/tests/golden/001-create-story-micro");
         let model = format!("scripted:{}", golden.join("scenario.yaml").display());

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::support::{FILTERS, World, example};
+use crate::support::{CliFixture, FILTERS, example};
 
 #[test]
 fn the_demo_plays_the_golden_path_and_says_where_everything_is() {
-    let world = World::new();
+    let world = CliFixture::new();
     let ran = world.run(&["demo"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
     insta::with_settings!({ filters => FILTERS.to_vec(), omit_expression => true }, {
@@ -16,7 +16,7 @@ fn the_demo_plays_the_golden_path_and_says_where_everything_is() {
 
 #[test]
 fn every_artifact_that_the_demo_names_is_there() {
-    let world = World::new();
+    let world = CliFixture::new();
     let ran = world.run(&["demo"]);
     let named = ran.out.lines().filter_map(|line| line.trim().strip_prefix("[WORLD]/"));
     let paths: Vec<PathBuf> = named.map(|path| world.path(path)).collect();
@@ -26,7 +26,7 @@ fn every_artifact_that_the_demo_names_is_there() {
 
 #[test]
 fn the_run_of_the_demo_can_be_looked_at_afterwards() {
-    let world = World::new();
+    let world = CliFixture::new();
     let ran = world.run(&["demo"]);
     let commands = ran.out.lines().filter_map(|line| line.trim().strip_prefix("crewagent --home "));
     let commands: Vec<&str> = commands.collect();
@@ -42,7 +42,7 @@ fn the_run_of_the_demo_can_be_looked_at_afterwards() {
 
 #[test]
 fn the_demo_carries_the_published_example() {
-    let world = World::new();
+    let world = CliFixture::new();
     world.run(&["demo"]);
     let made = std::fs::read_dir(world.folder.path())
         .unwrap()

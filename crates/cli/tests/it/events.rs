@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value as Json;
 
-use crate::support::{World, repository};
+use crate::support::{CliFixture, repository};
 
 fn schema() -> jsonschema::Validator {
     let path = repository().join("spec/schemas/event.schema.json");
@@ -32,7 +32,7 @@ fn types(events: &[Json]) -> Vec<&str> {
 
 #[test]
 fn each_line_is_an_event_of_the_schema() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let ran = world.run_tiny("tiny.yaml", &["--json", "--input", "a flyer"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let events = events(&ran.out);
@@ -59,7 +59,7 @@ fn each_line_is_an_event_of_the_schema() {
 
 #[test]
 fn the_journal_is_what_was_told_without_the_pieces() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let told = world.run_tiny("tiny.yaml", &["--json", "--input", "a flyer"]);
     let told = events(&told.out);
     let logs = events(&world.run(&["runs", "logs", "--json"]).out);
@@ -71,7 +71,7 @@ fn the_journal_is_what_was_told_without_the_pieces() {
 
 #[test]
 fn a_failure_is_an_event_too() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("down.yaml", "scenario: down\notherwise: { fault: { fail: auth } }\n");
     let ran = world.run_tiny("down.yaml", &["--json"]);
     assert_eq!(ran.code, 5, "{ran:?}");
@@ -83,7 +83,7 @@ fn a_failure_is_an_event_too() {
 
 #[test]
 fn thoughts_cut_replies_and_long_texts_fit_the_schema_too() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("wide.yaml", "scenario: wide\nnodes:\n  step-01-ask:\n    - think: \"Hm.\"\n      say: \"One.\"\n      finish: length\n      calls:\n        - fs.list: { path: \"@project\" }\n    - calls:\n        - fs.write: { path: \"@project/big.txt\", content: \"{{repeat:x:100000}}\" }\n        - { tool: nope, raw: \"{\" }\n    - say: \"\"\n      times: 2\n");
     let ran = world.run_tiny("wide.yaml", &["--json"]);
     let events = events(&ran.out);
@@ -93,7 +93,7 @@ fn thoughts_cut_replies_and_long_texts_fit_the_schema_too() {
 
 #[test]
 fn a_reader_who_leaves_pauses_the_run() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut child = world
         .command()
         .args(["run", "tiny", "--project", "project", "--model", "scripted:tiny.yaml"])
@@ -113,7 +113,7 @@ fn a_reader_who_leaves_pauses_the_run() {
 
 #[test]
 fn events_come_as_they_happen() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("hang.yaml", "scenario: hang\notherwise: { say: Wait., fault: { hang: true } }\n");
     let mut child = world
         .command()

@@ -2,10 +2,10 @@
 
 use serde_json::Value as Json;
 
-use crate::support::World;
+use crate::support::CliFixture;
 
-fn completed() -> World {
-    let world = World::with_tiny();
+fn completed() -> CliFixture {
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &["--input", "a brief"]);
     world
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crewagent_core::syntax::yaml;
 use serde_json::Value as Json;
 
-use crate::support::{Ran, World, copy_folder, example, repository};
+use crate::support::{CliFixture, Ran, copy_folder, example, repository};
 
 #[test]
 fn every_golden_run_ends_the_same_way_on_the_command_line() {
@@ -29,7 +29,7 @@ fn every_golden_run_ends_the_same_way_on_the_command_line() {
 
 /// Runs a golden run and compares the resulting project.
 fn play(folder: &Path, plan: &Json) {
-    let world = World::new();
+    let world = CliFixture::new();
     copy_folder(&folder.join("project"), &world.path("project"));
     let model = format!("scripted:{}", folder.join("scenario.yaml").display());
     let mut args = flags(folder, plan);

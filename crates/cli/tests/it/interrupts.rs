@@ -4,10 +4,10 @@
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
-use crate::support::World;
+use crate::support::CliFixture;
 
 /// Starts a run whose model never answers.
-fn hanging(world: &World) -> Child {
+fn hanging(world: &CliFixture) -> Child {
     world.write("hang.yaml", "scenario: hang\notherwise: { say: Wait., fault: { hang: true } }\n");
     let mut child = world
         .command()
@@ -36,7 +36,7 @@ fn interrupt(child: &Child) {
 
 #[test]
 fn ctrl_c_twice_stops_a_model_that_hangs_and_nothing_is_lost() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut child = hanging(&world);
     interrupt(&child);
     wait_for(child.stderr.as_mut().unwrap(), "Pausing after the call in hand");
@@ -51,7 +51,7 @@ fn ctrl_c_twice_stops_a_model_that_hangs_and_nothing_is_lost() {
 
 #[test]
 fn ctrl_c_once_pauses_after_the_call_in_hand() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let slow = "scenario: slow\npace: { characters: 1, milliseconds: 5 }\nnodes:\n  step-01-ask:\n    - say: \"One line.\\nAnd another one that takes a little while to say.\"\n      calls: [{ fs.list: { path: \"@project\" } }]\n    - say: \"Never said.\"\n";
     world.write("slow.yaml", slow);
     let mut child = world
@@ -73,7 +73,7 @@ fn ctrl_c_once_pauses_after_the_call_in_hand() {
 
 #[test]
 fn a_run_that_another_process_has_is_left_alone() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut child = hanging(&world);
     let holder = format!("process {}", child.id());
     let id = world.run_id();

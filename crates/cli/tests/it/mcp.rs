@@ -8,7 +8,7 @@ use crewagent_testkit::eventually;
 use crewagent_testkit::mcp::{BEHAVIOUR, serve};
 use serde_json::Value as Json;
 
-use crate::support::{Ran, World};
+use crate::support::{CliFixture, Ran};
 
 /// Plays the tool server of these tests: this program, with a variable set. Without the variable it does nothing.
 #[test]
@@ -19,7 +19,7 @@ fn play() {
 }
 
 /// Adds the server of these tests.
-fn add(world: &World, name: &str, behaviour: &str) -> Ran {
+fn add(world: &CliFixture, name: &str, behaviour: &str) -> Ran {
     let program = std::env::current_exe().unwrap();
     let behaviour = format!("{BEHAVIOUR}={behaviour}");
     let words =
@@ -28,7 +28,7 @@ fn add(world: &World, name: &str, behaviour: &str) -> Ran {
     world.run(&[&words[..], &plays].concat())
 }
 
-fn settings(world: &World) -> String {
+fn settings(world: &CliFixture) -> String {
     fs::read_to_string(world.path("store/config.toml")).unwrap()
 }
 
@@ -38,7 +38,7 @@ fn json(ran: &Ran) -> Json {
 
 #[test]
 fn a_server_is_added_enabled_disabled_and_removed() {
-    let world = World::new();
+    let world = CliFixture::new();
     assert!(world.run(&["mcp"]).out.starts_with("No MCP servers are set up."));
     let added = world.run(&[
         "mcp",
@@ -81,7 +81,7 @@ fn a_server_is_added_enabled_disabled_and_removed() {
 
 #[test]
 fn servers_of_other_tools_are_taken_over() {
-    let world = World::new();
+    let world = CliFixture::new();
     let file = r#"{"mcpServers": {
         "My Files": {"command": "npx", "args": ["-y", "files"], "env": {"FILES_TOKEN": "t0p-s3cret"}},
         "web": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer abc-def-ghi"}},
@@ -105,7 +105,7 @@ fn servers_of_other_tools_are_taken_over() {
 
 #[test]
 fn what_is_wrong_with_a_server_is_told_before_it_is_written() {
-    let world = World::new();
+    let world = CliFixture::new();
     for wrong in [
         &["mcp", "add", "a.b", "--", "x"][..],
         &["mcp", "add", "a"],
@@ -122,7 +122,7 @@ fn what_is_wrong_with_a_server_is_told_before_it_is_written() {
 
 #[test]
 fn a_server_is_tried_out() {
-    let world = World::new();
+    let world = CliFixture::new();
     assert_eq!(add(&world, "s", "tame").code, 0);
     let ran = world.run(&["mcp", "test", "s"]);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -147,8 +147,8 @@ fn a_server_is_tried_out() {
 }
 
 /// Creates a package whose agent may use tool servers, with the server.
-fn fixture() -> World {
-    let world = World::with_tiny();
+fn fixture() -> CliFixture {
+    let world = CliFixture::with_tiny();
     let agents = world.path("tiny/agents.json");
     let text = fs::read_to_string(&agents).unwrap();
     let mut json: Json = serde_json::from_str(&text).unwrap();

@@ -5,23 +5,23 @@ mod server;
 use serde_json::Value as Json;
 
 use self::server::{Quirks, Server};
-use crate::support::{Ran, World, repository};
+use crate::support::{CliFixture, Ran, repository};
 
 const KEY: &str = "sk-very-secret-1234";
 
 /// Creates a fixture with a model `a` at this server.
-fn with_model(server: &Server, more: &str) -> World {
-    let world = World::new();
+fn with_model(server: &Server, more: &str) -> CliFixture {
+    let world = CliFixture::new();
     let text = format!("[models.a]\nmodel = \"m1\"\nbase-url = \"{}\"\n{more}", server.url());
     world.write("store/config.toml", text);
     world
 }
 
-fn config(world: &World) -> String {
+fn config(world: &CliFixture) -> String {
     std::fs::read_to_string(world.path("store/config.toml")).unwrap()
 }
 
-fn run_with(world: &World, set: &[(&str, &str)], args: &[&str]) -> Ran {
+fn run_with(world: &CliFixture, set: &[(&str, &str)], args: &[&str]) -> Ran {
     let output = world.command().envs(set.iter().copied()).args(args).output().unwrap();
     Ran {
         out: String::from_utf8(output.stdout).unwrap(),
@@ -30,7 +30,7 @@ fn run_with(world: &World, set: &[(&str, &str)], args: &[&str]) -> Ran {
     }
 }
 
-fn piped(world: &World, input: &str, args: &[&str]) -> Ran {
+fn piped(world: &CliFixture, input: &str, args: &[&str]) -> Ran {
     use std::io::Write as _;
     use std::process::Stdio;
     let mut command = world.command();
@@ -46,7 +46,7 @@ fn piped(world: &World, input: &str, args: &[&str]) -> Ran {
 }
 
 /// Returns the step that `models test` fails at, and its message with the advice.
-fn tested(world: &World, args: &[&str]) -> (Option<String>, String) {
+fn tested(world: &CliFixture, args: &[&str]) -> (Option<String>, String) {
     let ran = world.run(&[&["models", "test", "--json"], args].concat());
     let report: Json = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
     let failed = report["failed"].as_str().map(str::to_owned);
@@ -58,7 +58,7 @@ fn tested(world: &World, args: &[&str]) -> (Option<String>, String) {
     (failed, words.unwrap_or_default())
 }
 
-fn check_failed(world: &World, args: &[&str], name: &str, parts: &[&str]) {
+fn check_failed(world: &CliFixture, args: &[&str], name: &str, parts: &[&str]) {
     let (failed, words) = tested(world, args);
     assert_eq!(failed.as_deref(), Some(name), "{words}");
     for part in parts {
@@ -130,7 +130,7 @@ fn a_secure_address_at_a_plain_server_fails_at_tls() {
 
 #[test]
 fn a_host_without_an_address_fails_at_dns() {
-    let world = World::new();
+    let world = CliFixture::new();
     let text = "[models.a]\nmodel = \"m\"\nbase-url = \"http://no-such-host.invalid/v1\"\nconnect-timeout = \"5s\"\n";
     world.write("store/config.toml", text);
     check_failed(&world, &[], "dns", &["no-such-host.invalid", "base-url"]);
@@ -147,7 +147,7 @@ fn a_key_that_is_missing_is_told_and_the_way_is_looked_at() {
 
 #[test]
 fn a_model_that_is_nothing_is_bad_usage() {
-    let world = World::new();
+    let world = CliFixture::new();
     assert_eq!(world.run(&["models", "test"]).code, 2);
     assert_eq!(world.run(&["models", "test", "nope"]).code, 2);
     assert_eq!(world.run(&["models", "probe", "scripted:x.yaml"]).code, 2);
@@ -234,7 +234,7 @@ fn a_probe_of_a_model_that_does_not_answer_says_what_to_do() {
 
 #[test]
 fn models_are_added_listed_chosen_and_removed() {
-    let world = World::new();
+    let world = CliFixture::new();
     let none = world.run(&["models"]);
     assert!(none.out.contains("models add"), "{none:?}");
     let args = ["models", "add", "big", "--profile", "deepseek", "--model", "m1", "--key-stdin"];
@@ -271,7 +271,7 @@ fn models_are_added_listed_chosen_and_removed() {
 
 #[test]
 fn a_model_that_is_there_is_changed() {
-    let world = World::new();
+    let world = CliFixture::new();
     world.write("store/config.toml", "[models.a] # mine\nmodel = \"m\"\nprofile = \"deepseek\"\n");
     let ran = world.run(&["models", "add", "a", "--window", "5000", "--use"]);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -283,7 +283,7 @@ fn a_model_that_is_there_is_changed() {
 
 #[test]
 fn what_cannot_be_added_is_refused_and_nothing_is_written() {
-    let world = World::new();
+    let world = CliFixture::new();
     for (args, says) in [
         (["add", "--model", "m"].as_slice(), "name the model"),
         (&["add", "x", "--profile", "deepseek"], "--model ID"),
@@ -342,7 +342,7 @@ fn settings_of_models_are_got_and_set_one_by_one() {
 fn a_run_has_the_window_of_its_model() {
     let server = Server::new(Quirks { key: Some(KEY), ..Quirks::default() });
     let window = |more: &str| {
-        let world = World::with_tiny();
+        let world = CliFixture::with_tiny();
         let model =
             format!("[models.a]\nmodel = \"m1\"\nbase-url = \"{}\"\nretries = 0\n", server.url());
         world.write("store/config.toml", format!("{more}{model}window = 9000\n"));
@@ -358,7 +358,7 @@ fn a_run_has_the_window_of_its_model() {
 #[test]
 fn a_model_needs_no_setting_up_where_the_environment_says_all() {
     let server = Server::new(Quirks { key: Some(KEY), ..Quirks::default() });
-    let world = World::new();
+    let world = CliFixture::new();
     let url = server.url();
     for set in [
         [
@@ -392,7 +392,7 @@ fn the_documented_tables_can_be_read() {
     let blocks: Vec<&str> =
         text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert_eq!(blocks.len(), 2);
-    let world = World::new();
+    let world = CliFixture::new();
     world.write("store/config.toml", blocks.concat());
     let ran = world.run(&["config", "get"]);
     assert_eq!(ran.code, 0, "{ran:?}");

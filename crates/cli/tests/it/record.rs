@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{FILTERS, Ran, World, copy_folder};
+use crate::support::{CliFixture, FILTERS, Ran, copy_folder};
 
-fn record(world: &World, more: &[&str]) -> Ran {
+fn record(world: &CliFixture, more: &[&str]) -> Ran {
     world.run_tiny("tiny.yaml", &[&["--record", "again.yaml"], more].concat())
 }
 
-fn text(world: &World) -> String {
+fn text(world: &CliFixture) -> String {
     std::fs::read_to_string(world.path("again.yaml")).unwrap()
 }
 
 /// Returns the project after a run of the recording on a fresh copy.
-fn played(world: &World, more: &[&str]) -> Ran {
+fn played(world: &CliFixture, more: &[&str]) -> Ran {
     let _ = std::fs::remove_dir_all(world.path("project"));
     std::fs::create_dir(world.path("project")).unwrap();
     world.run_tiny("again.yaml", more)
@@ -27,7 +27,7 @@ fn same_project(one: &Path, other: &Path) {
 
 #[test]
 fn a_run_becomes_a_scenario_that_plays_the_same() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let ran = record(&world, &["--input", "a flyer"]);
     assert_eq!(
         (ran.code, ran.err.as_str()),
@@ -58,7 +58,7 @@ fn recorded_filters() -> Vec<(&'static str, &'static str)> {
 #[test]
 #[cfg(unix)]
 fn its_first_lines_can_be_copied_into_a_shell() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     record(&world, &["--input", "a \"flyer\" for Bob's $HOME", "--var", "cups=3"]);
     let text = text(&world);
     let lines = text.lines().skip(1).take_while(|line| line.starts_with("#   "));
@@ -80,7 +80,7 @@ fn its_first_lines_can_be_copied_into_a_shell() {
 
 #[test]
 fn a_run_that_leaves_its_recording_says_where() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     record(&world, &["--input", "a flyer"]);
     std::fs::create_dir_all(world.path("project/artifacts")).unwrap();
     std::fs::remove_file(world.path("project/artifacts/request.md")).unwrap();
@@ -92,7 +92,7 @@ fn a_run_that_leaves_its_recording_says_where() {
 
 #[test]
 fn a_file_that_exists_is_replaced_only_by_force() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("again.yaml", "mine");
     let refused = record(&world, &["--input", "x"]);
     assert_eq!(refused.code, 2, "{refused:?}");
@@ -110,7 +110,7 @@ fn a_file_that_exists_is_replaced_only_by_force() {
 
 #[test]
 fn where_nothing_can_be_written_nothing_is_run() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     for (file, says) in [("project", "is a folder"), ("nowhere/again.yaml", "no folder `nowhere`")]
     {
         let ran = world.run_tiny("tiny.yaml", &["--record", file]);
@@ -123,7 +123,7 @@ fn where_nothing_can_be_written_nothing_is_run() {
 
 #[test]
 fn a_run_that_goes_on_is_recorded_from_its_beginning() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let waiting = record(&world, &[]);
     assert_eq!(waiting.code, 3, "{waiting:?}");
     assert!(text(&world).contains("ui.ask_user") && !text(&world).contains("--input"));
@@ -141,7 +141,7 @@ fn a_run_that_goes_on_is_recorded_from_its_beginning() {
 
 #[test]
 fn a_recording_that_was_edited_is_not_replaced() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     record(&world, &[]);
     world.write("again.yaml", text(&world) + "# mine\n");
     let resume =
@@ -154,7 +154,7 @@ fn a_recording_that_was_edited_is_not_replaced() {
 
 #[test]
 fn a_run_that_is_over_can_still_be_recorded() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &["--input", "a flyer"]);
     let id = world.run_id();
     let ran =
@@ -165,7 +165,7 @@ fn a_run_that_is_over_can_still_be_recorded() {
 
 #[test]
 fn a_run_that_fails_or_is_limited_is_recorded_as_far_as_it_came() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("lost.yaml", "scenario: lost\nnodes:\n  step-01-ask:\n    - say: \"One.\"\n      calls: [{ fs.list: { path: \"@project\" } }]\n    - fault: { fail: network }\n");
     let failed = world.run_tiny("lost.yaml", &["--record", "again.yaml"]);
     assert_eq!(failed.code, 5, "{failed:?}");
@@ -187,7 +187,7 @@ fn a_run_that_fails_or_is_limited_is_recorded_as_far_as_it_came() {
 
 #[test]
 fn without_a_reply_there_is_nothing_to_record() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("down.yaml", "scenario: down\notherwise: { fault: { fail: auth } }\n");
     let ran = world.run_tiny("down.yaml", &["--record", "again.yaml"]);
     assert_eq!(ran.code, 5, "{ran:?}");
@@ -197,7 +197,7 @@ fn without_a_reply_there_is_nothing_to_record() {
 
 #[test]
 fn events_stay_alone_on_standard_output() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let ran = record(&world, &["--json", "--input", "x"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.out.lines().all(|line| line.starts_with('{')), "{}", ran.out);
@@ -208,7 +208,7 @@ fn events_stay_alone_on_standard_output() {
 #[cfg(unix)]
 fn a_run_that_is_interrupted_is_recorded() {
     use std::io::{BufRead as _, BufReader};
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("hang.yaml", "scenario: hang\nnodes:\n  step-01-ask:\n    - say: \"One.\"\n      calls: [{ fs.list: { path: \"@project\" } }]\notherwise: { fault: { hang: true } }\n");
     let mut child = world
         .command()
@@ -246,7 +246,7 @@ fn a_run_that_is_interrupted_is_recorded() {
 fn a_link_leads_to_the_file_that_is_written() {
     #[cfg(unix)]
     {
-        let world = World::with_tiny();
+        let world = CliFixture::with_tiny();
         world.write("real.yaml", "old");
         std::os::unix::fs::symlink("real.yaml", world.path("again.yaml")).unwrap();
         assert_eq!(record(&world, &["--input", "x", "--force"]).code, 0);

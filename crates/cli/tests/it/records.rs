@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::support::{FILTERS, World};
+use crate::support::{CliFixture, FILTERS};
 
 macro_rules! assert_screen {
     ($name:literal, $text:expr) => {
@@ -12,7 +12,7 @@ macro_rules! assert_screen {
     };
 }
 
-fn json(world: &World, args: &[&str]) -> Json {
+fn json(world: &CliFixture, args: &[&str]) -> Json {
     let ran = world.run(args);
     assert_eq!(ran.code, 0, "{ran:?}");
     serde_json::from_str(&ran.out).unwrap()
@@ -20,7 +20,7 @@ fn json(world: &World, args: &[&str]) -> Json {
 
 #[test]
 fn runs_are_listed_with_where_they_are() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     assert!(world.run(&["runs"]).out.contains("No runs yet"));
     world.run_tiny("tiny.yaml", &[]);
     assert_screen!("runs_list", world.run(&["runs", "list", "--all"]).out);
@@ -36,7 +36,7 @@ fn runs_are_listed_with_where_they_are() {
 
 #[test]
 fn a_run_is_shown_on_one_screen() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &[]);
     assert_screen!("runs_show_waiting", world.run(&["runs", "show"]).out);
     world.run(&["resume", "--model", "scripted:tiny.yaml", "--input", "x"]);
@@ -49,7 +49,7 @@ fn a_run_is_shown_on_one_screen() {
 
 #[test]
 fn what_a_run_cost_is_shown_by_node_and_turn() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let scenario = "scenario: costs\nnodes:\n  step-01-ask:\n    - say: \"Hello.\"\n      usage: { input: 20000, output: 300, cached: 15000, reasoning: 120, cost: 0.01 }\n    - say: \"Well.\"\n      usage: { input: 10000, output: 100, cost: 0.0023, estimated: true }\n";
     world.write("costs.yaml", scenario);
     let ran = world.run_tiny("costs.yaml", &["--input", "and?"]);
@@ -80,7 +80,7 @@ Usage
 
 #[test]
 fn a_run_that_failed_says_why() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("down.yaml", "scenario: down\notherwise: { fault: { fail: network } }\n");
     world.run_tiny("down.yaml", &[]);
     let shown = world.run(&["runs", "show"]).out;
@@ -89,7 +89,7 @@ fn a_run_that_failed_says_why() {
 
 #[test]
 fn the_log_tells_the_run_again() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &[]);
     world.run(&["resume", "--model", "scripted:tiny.yaml", "--input", "x"]);
     assert_screen!("runs_logs", world.run(&["runs", "logs"]).out);
@@ -97,7 +97,7 @@ fn the_log_tells_the_run_again() {
 
 #[test]
 fn runs_are_removed_all_or_none() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &[]);
     let id = world.run_id();
     let slip = world.run(&["runs", "rm", &id, "nope"]);
@@ -112,7 +112,7 @@ fn runs_are_removed_all_or_none() {
 
 #[test]
 fn a_run_outlives_its_package_in_the_log() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &["--input", "x"]);
     world.run(&["package", "rm", "tiny"]);
     for command in ["show", "logs"] {
@@ -127,7 +127,7 @@ fn a_run_outlives_its_package_in_the_log() {
 
 #[test]
 fn projects_are_listed_relinked_and_forgotten() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     assert!(world.run(&["projects"]).out.contains("No projects yet"));
     world.run_tiny("tiny.yaml", &[]);
     assert_screen!("projects_list", world.run(&["projects", "list"]).out);

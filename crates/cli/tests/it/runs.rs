@@ -1,6 +1,6 @@
 //! `run` and `resume`, as users and scripts call them.
 
-use crate::support::{FILTERS, World};
+use crate::support::{CliFixture, FILTERS};
 
 macro_rules! assert_transcript {
     ($name:literal, $text:expr) => {
@@ -12,7 +12,7 @@ macro_rules! assert_transcript {
 
 #[test]
 fn a_run_with_its_answers_goes_to_the_end() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let ran = world.run_tiny("tiny.yaml", &["--input", "a flyer"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
     assert_transcript!("run_to_the_end", ran.out);
@@ -22,7 +22,7 @@ fn a_run_with_its_answers_goes_to_the_end() {
 
 #[test]
 fn without_an_answer_it_waits_and_says_how_to_go_on() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let ran = world.run_tiny("tiny.yaml", &[]);
     assert_eq!((ran.code, ran.err.as_str()), (3, ""), "{ran:?}");
     assert_transcript!("run_waits", ran.out);
@@ -38,7 +38,7 @@ fn without_an_answer_it_waits_and_says_how_to_go_on() {
 
 #[test]
 fn words_after_the_end_go_to_the_model_too() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let ran = world.run_tiny("tiny.yaml", &["--input", "a flyer", "--input", "thank you"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.out.contains("You said: thank you."), "{}", ran.out);
@@ -49,7 +49,7 @@ fn words_after_the_end_go_to_the_model_too() {
 
 #[test]
 fn the_model_comes_from_flag_environment_or_settings() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let start = ["run", "tiny", "--project", "project", "--input", "x"];
     let none = world.run(&start);
     assert_eq!(none.code, 2);
@@ -66,7 +66,7 @@ fn the_model_comes_from_flag_environment_or_settings() {
 
 #[test]
 fn a_recorded_run_answers_another_one_until_they_differ() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("talk.yaml", "scenario: talk\nnodes:\n  step-01-ask:\n    - say: \"Hello.\"\n    - say: \"You said {{input}}.\"\n");
     world.run_tiny("talk.yaml", &["--input", "tea"]);
     let model = format!("replay:{}", world.run_id());
@@ -84,7 +84,7 @@ fn a_recorded_run_answers_another_one_until_they_differ() {
 
 #[test]
 fn a_package_is_run_from_a_folder_a_file_or_the_store() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run(&["package", "pack", "tiny", "-o", "tiny.bmad"]);
     world.run(&["package", "import", "tiny.bmad"]);
     std::fs::rename(world.path("tiny"), world.path("folder")).unwrap();
@@ -108,7 +108,7 @@ fn a_package_is_run_from_a_folder_a_file_or_the_store() {
 
 #[test]
 fn variables_are_known_from_the_start() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("vars.yaml", "scenario: v\nnodes:\n  step-01-ask:\n    - when: { variables: { topic: tea, cups: 3 } }\n      say: \"Fine.\"\n");
     let ran = world.run_tiny("vars.yaml", &["--var", "topic=tea", "--var", "cups=3"]);
     assert_eq!(ran.code, 3, "{ran:?}");
@@ -119,7 +119,7 @@ fn variables_are_known_from_the_start() {
 
 #[test]
 fn a_guided_run_asks_before_each_move() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let ran = world.run_tiny("tiny.yaml", &["--guided", "--input", "a flyer"]);
     assert_eq!(ran.code, 3, "{ran:?}");
     assert!(ran.out.contains("Go on from `step-01-ask` to `step-02-write`"), "{}", ran.out);
@@ -130,7 +130,7 @@ fn a_guided_run_asks_before_each_move() {
 
 #[test]
 fn a_limit_stops_with_its_own_exit_code_and_can_be_raised() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let ran = world.run_tiny("tiny.yaml", &["--input", "a flyer", "--max-turns", "2"]);
     assert_eq!(ran.code, 4, "{ran:?}");
     assert_transcript!("run_limited", ran.out);
@@ -140,7 +140,7 @@ fn a_limit_stops_with_its_own_exit_code_and_can_be_raised() {
 
 #[test]
 fn a_limit_of_the_settings_holds_too() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run(&["config", "set", "run.max-tokens", "1"]);
     let ran = world.run_tiny("tiny.yaml", &["--input", "a flyer"]);
     assert_eq!(ran.code, 4, "{ran:?}");
@@ -149,7 +149,7 @@ fn a_limit_of_the_settings_holds_too() {
 
 #[test]
 fn a_limit_on_money_stops_the_run_and_says_which_it_was() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("dear.yaml", "scenario: dear\notherwise: { calls: [{ fs.list: { path: \"@project\" } }], usage: { input: 1000, output: 10, cost: 0.02 } }\n");
     let ran = world.run_tiny("dear.yaml", &["--max-cost", "0.05"]);
     assert_eq!((ran.code, ran.err.as_str()), (4, ""), "{ran:?}");
@@ -171,7 +171,7 @@ fn a_limit_on_money_stops_the_run_and_says_which_it_was() {
 
 #[test]
 fn a_limit_on_money_that_cannot_be_kept_is_told_once() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let warning = "warning: the price of this model is not known, so --max-cost cannot stop the run; say what it costs with `crewagent models add NAME --price IN,OUT`, or set --max-tokens N\n";
     for more in [["--max-cost", "1"].as_slice(), &["--max-cost", "1", "--json"]] {
         let ran = world.run_tiny("tiny.yaml", &[&["--input", "a flyer"], more].concat());
@@ -185,7 +185,7 @@ fn a_limit_on_money_that_cannot_be_kept_is_told_once() {
 
 #[test]
 fn resume_without_a_name_means_the_newest_unfinished_run() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let none = world.run(&["resume", "--model", "scripted:tiny.yaml"]);
     assert_eq!(none.code, 2);
     assert!(none.err.contains("there is no unfinished run"), "{}", none.err);
@@ -200,7 +200,7 @@ fn resume_without_a_name_means_the_newest_unfinished_run() {
 
 #[test]
 fn a_run_is_looked_for_in_the_project_that_is_named() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &[]);
     std::fs::create_dir(world.path("other")).unwrap();
     let id = world.run_id();
@@ -219,7 +219,7 @@ fn a_run_is_looked_for_in_the_project_that_is_named() {
 
 #[test]
 fn a_package_that_needs_the_network_says_so_before_it_is_imported() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let manifest = world.path("tiny/bmad.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     let text = text.replacen('{', "{ \"runtime\": { \"requiresNetwork\": true },", 1);
@@ -230,7 +230,7 @@ fn a_package_that_needs_the_network_says_so_before_it_is_imported() {
 
 #[test]
 fn a_run_goes_on_with_the_model_that_it_asked_for() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("other.yaml", "scenario: another one\notherwise: { say: I am another one. }\n");
     let set = ["config", "set", "run.model", "scripted:other.yaml"];
     assert_eq!(world.run(&set).code, 0);
@@ -254,7 +254,7 @@ fn a_run_goes_on_with_the_model_that_it_asked_for() {
 
 #[test]
 fn a_run_is_named_by_the_beginning_or_the_end_of_its_id() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &[]);
     let id = world.run_id();
     let (start, end) = (&id[..10], &id[id.len() - 5..]);
@@ -265,7 +265,7 @@ fn a_run_is_named_by_the_beginning_or_the_end_of_its_id() {
 
 #[test]
 fn output_is_plain_in_a_pipe_and_under_no_color() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let ran = world.run_tiny("tiny.yaml", &["--input", "x"]);
     assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'));
     let forced =
@@ -285,7 +285,7 @@ fn output_is_plain_in_a_pipe_and_under_no_color() {
 
 #[test]
 fn words_of_a_model_cannot_steer_the_terminal() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let say = r#"{"scenario": "x", "otherwise": {"say": "a\u001b[31m\u202eb\u009bc\r\nd", "calls": [{"fs.read": {"path": "@project/\u001b[2J"}}]}}"#;
     world.write("evil.json", say);
     let ran = world.run_tiny("evil.json", &["--max-turns", "3"]);
@@ -318,7 +318,7 @@ nodes:
 
 #[test]
 fn a_form_is_answered_in_another_process() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("form.yaml", FORM);
     let asked = world.run_tiny("form.yaml", &[]);
     assert_eq!(asked.code, 3, "{asked:?}");
@@ -353,7 +353,7 @@ nodes:
 
 #[test]
 fn a_write_is_allowed_or_denied_in_another_process() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("project/plan.md", "# Plan\ntwo\n");
     world.write("edits.yaml", EDITS);
     let plan = || std::fs::read_to_string(world.path("project/plan.md")).unwrap();
@@ -379,7 +379,7 @@ fn a_write_is_allowed_or_denied_in_another_process() {
 
 #[test]
 fn the_tools_of_an_agent_are_listed_as_they_are_enforced() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("store/config.toml", "[policy]\ndeny = [\"fs.search\"]\ncall-seconds = 60\n");
     let flags = ["--ask-writes", "--allow", "fs.*(@project/artifacts)", "--max-read-bytes", "1000"];
     let list = ["tools", "list", "tiny", "--agent", "guide"];

@@ -5,13 +5,13 @@ mod client;
 mod crowd;
 mod forks;
 mod instance;
+mod jobs;
 mod lists;
 mod mcp;
 mod model;
 mod path;
 mod resume;
 mod security;
-mod stage;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -19,19 +19,19 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value as Json, json};
 
 use self::client::{Answer, Browser};
-use crate::support::World;
+use crate::support::CliFixture;
 
 /// Server that a test started, killed when it is dropped.
-pub(crate) struct Served {
+pub(crate) struct UiServer {
     child: Child,
     /// Link that it printed.
     pub(crate) url: String,
     pub(crate) port: u16,
 }
 
-impl Served {
+impl UiServer {
     /// Starts `crewagent ui` at this port, or at any if it is 0.
-    pub(crate) fn start(world: &World, port: u16) -> Self {
+    pub(crate) fn start(world: &CliFixture, port: u16) -> Self {
         Self::of(world.command(), port)
     }
 
@@ -82,7 +82,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for UiServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -105,14 +105,14 @@ impl Answer {
 }
 
 /// Returns a fixture with the tiny package imported, a project, and a scenario.
-pub(crate) fn tiny() -> World {
-    let world = World::with_tiny();
+pub(crate) fn tiny() -> CliFixture {
+    let world = CliFixture::with_tiny();
     assert_eq!(world.run(&["package", "import", "tiny"]).code, 0);
     world
 }
 
 /// Returns the body that starts a run of the tiny package.
-pub(crate) fn tiny_run(world: &World, project: &Json, scenario: &str) -> Json {
+pub(crate) fn tiny_run(world: &CliFixture, project: &Json, scenario: &str) -> Json {
     let model = format!("scripted:{}", world.path(scenario).display());
     json!({ "project": project["id"], "package": "tiny", "model": model })
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Temporary folder with a store.
-pub(crate) struct World {
+pub(crate) struct CliFixture {
     pub(crate) folder: TempDir,
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct Ran {
     pub(crate) code: i32,
 }
 
-impl World {
+impl CliFixture {
     pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }

@@ -2,11 +2,11 @@
 
 use serde_json::Value as Json;
 
-use crate::support::{World, repository};
+use crate::support::{CliFixture, repository};
 
 #[test]
 fn a_setting_is_got_set_and_kept_with_its_comment() {
-    let world = World::new();
+    let world = CliFixture::new();
     world.write("store/config.toml", "# mine\n[run]\nmax-turns = 9 # few\n");
     assert_eq!(world.run(&["config", "get", "run.max-turns"]).out, "9\n");
     assert_eq!(world.run(&["config", "set", "run.max-turns", "12"]).code, 0);
@@ -18,7 +18,7 @@ fn a_setting_is_got_set_and_kept_with_its_comment() {
 
 #[test]
 fn the_first_setting_makes_the_file() {
-    let world = World::new();
+    let world = CliFixture::new();
     let path = world.run(&["config", "path"]).out;
     assert_eq!(path, "[WORLD]/store/config.toml\n");
     assert_eq!(world.run(&["config", "set", "run.timeout", "10m"]).code, 0);
@@ -30,7 +30,7 @@ fn the_first_setting_makes_the_file() {
 
 #[test]
 fn a_setting_that_cannot_be_is_refused_and_the_file_stays() {
-    let world = World::new();
+    let world = CliFixture::new();
     world.write("store/config.toml", "[run]\nmax-turns = 9\n");
     for (key, value, says) in [
         ("run.max-turn", "5", "there is no setting"),
@@ -50,7 +50,7 @@ fn a_setting_that_cannot_be_is_refused_and_the_file_stays() {
 #[cfg(unix)]
 #[test]
 fn the_editor_gets_a_file_that_says_what_can_be_set() {
-    let world = World::new();
+    let world = CliFixture::new();
     let ran = world.command().args(["config", "edit"]).env("EDITOR", "cat").output().unwrap();
     assert!(ran.status.success(), "{ran:?}");
     let shown = String::from_utf8(ran.stdout).unwrap();
@@ -63,7 +63,7 @@ fn the_editor_gets_a_file_that_says_what_can_be_set() {
 
 #[test]
 fn the_doctor_is_content_with_a_fresh_home() {
-    let world = World::new();
+    let world = CliFixture::new();
     let ran = world.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.out.contains("ok    store") && !ran.out.contains("fail"), "{}", ran.out);
@@ -72,7 +72,7 @@ fn the_doctor_is_content_with_a_fresh_home() {
 
 #[test]
 fn the_doctor_finds_what_is_broken_and_says_what_to_do() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &[]);
     world.write("store/config.toml", "[run]\nmax-turns = 0\n");
     let settings = world.run(&["doctor"]);
@@ -103,7 +103,7 @@ fn the_doctor_finds_what_is_broken_and_says_what_to_do() {
 
 #[test]
 fn completions_know_the_commands() {
-    let world = World::new();
+    let world = CliFixture::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let ran = world.run(&["completions", shell]);
         assert_eq!(ran.code, 0, "{shell}");
@@ -114,7 +114,7 @@ fn completions_know_the_commands() {
 
 #[test]
 fn help_lists_the_exit_codes() {
-    let world = World::new();
+    let world = CliFixture::new();
     for args in [["--help"].as_slice(), &["run", "--help"], &["resume", "--help"]] {
         let ran = world.run(args);
         for code in ["0", "1", "2", "3", "4", "5", "130"] {
@@ -125,7 +125,7 @@ fn help_lists_the_exit_codes() {
 
 #[test]
 fn the_documented_settings_are_all_there_are() {
-    let world = World::new();
+    let world = CliFixture::new();
     let text = std::fs::read_to_string(repository().join("docs/settings.md")).unwrap();
     let example = text.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     world.write("store/config.toml", example);

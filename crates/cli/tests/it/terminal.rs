@@ -3,7 +3,7 @@
 
 use crewagent_testkit::pty::{self, Terminal};
 
-use crate::support::World;
+use crate::support::CliFixture;
 
 const ROWS: u16 = 50;
 const COLUMNS: u16 = 60;
@@ -14,11 +14,11 @@ fn host() {
     pty::become_program_if_asked();
 }
 
-pub(crate) fn start(world: &World, args: &[&str]) -> Terminal {
+pub(crate) fn start(world: &CliFixture, args: &[&str]) -> Terminal {
     start_in(world, args, ROWS, COLUMNS)
 }
 
-fn start_in(world: &World, args: &[&str], rows: u16, columns: u16) -> Terminal {
+fn start_in(world: &CliFixture, args: &[&str], rows: u16, columns: u16) -> Terminal {
     let mut command = world.command();
     command.args(args).env("TERM", "xterm-256color");
     Terminal::start(&command, &["--exact", "terminal::host"], rows, columns).unwrap()
@@ -43,13 +43,13 @@ fn run_of(model: &str) -> [&str; 6] {
     ["run", "tiny", "--project", "project", "--model", model]
 }
 
-fn request(world: &World) -> String {
+fn request(world: &CliFixture) -> String {
     std::fs::read_to_string(world.path("project/artifacts/request.md")).unwrap()
 }
 
 #[test]
 fn a_person_is_asked_and_their_answer_goes_to_the_run() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut terminal = start(&world, &RUN);
     terminal.wait_for("Your answer:").unwrap();
     terminal.press("\r").unwrap();
@@ -65,7 +65,7 @@ fn a_person_is_asked_and_their_answer_goes_to_the_run() {
 
 #[test]
 fn escape_and_ctrl_d_leave_the_run_waiting_and_ctrl_c_interrupts() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut terminal = start(&world, &RUN);
     terminal.wait_for("Your answer:").unwrap();
     terminal.press("\u{1b}").unwrap();
@@ -83,7 +83,7 @@ fn escape_and_ctrl_d_leave_the_run_waiting_and_ctrl_c_interrupts() {
 
 #[test]
 fn ctrl_c_clears_a_line_before_it_interrupts() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut terminal = start(&world, &RUN);
     terminal.wait_for("Your answer:").unwrap();
     terminal.press("no, wait").unwrap();
@@ -97,7 +97,7 @@ fn ctrl_c_clears_a_line_before_it_interrupts() {
 
 #[test]
 fn what_was_typed_before_comes_back() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut terminal = start(&world, &RUN);
     terminal.wait_for("Your answer:").unwrap();
     terminal.press("一张传单 🏃\r").unwrap();
@@ -117,7 +117,7 @@ fn what_was_typed_before_comes_back() {
 
 #[test]
 fn an_input_may_have_several_lines() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut terminal = start(&world, &RUN);
     terminal.wait_for("Your answer:").unwrap();
     terminal.press("one\u{1b}\rtwo\\\rthree").unwrap();
@@ -130,7 +130,7 @@ fn an_input_may_have_several_lines() {
 
 #[test]
 fn a_thousand_pasted_lines_are_one_input() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut terminal = start(&world, &RUN);
     terminal.wait_for("Your answer:").unwrap();
     let lines: Vec<String> = (1..=1000).map(|n| format!("第 {n} 行 \\")).collect();
@@ -144,7 +144,7 @@ fn a_thousand_pasted_lines_are_one_input() {
 
 #[test]
 fn paths_of_the_project_are_completed() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("project/notes/一.md", "");
     world.write("project/notes/two.md", "");
     let mut terminal = start(&world, &RUN);
@@ -161,7 +161,7 @@ fn paths_of_the_project_are_completed() {
 
 #[test]
 fn commands_at_the_prompt_are_not_sent_to_the_run() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut terminal = start_in(&world, &RUN, 90, 90);
     terminal.wait_for("Your answer:").unwrap();
     terminal.press("/he\t\r").unwrap();
@@ -186,7 +186,7 @@ fn commands_at_the_prompt_are_not_sent_to_the_run() {
 
 #[test]
 fn the_last_call_is_shown_in_full_and_a_written_file_as_what_changed() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("project/plan.md", "# Plan\none\ntwo\nthree\n");
     world.write(
         "edit.yaml",
@@ -208,7 +208,7 @@ fn the_last_call_is_shown_in_full_and_a_written_file_as_what_changed() {
 
 #[test]
 fn the_model_is_shown_as_it_means_it() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write(
         "form.yaml",
         "scenario: form\notherwise:\n  say: \"# 标题\\n\\nSome **bold** words.\\n\\n| 名字 | n |\\n|---|--:|\\n| 一二三 | 1 |\\n| 🏃 | 23 |\\n\\n- one\\n- two\"\n",
@@ -225,7 +225,7 @@ fn the_model_is_shown_as_it_means_it() {
 
 #[test]
 fn text_follows_the_window() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let paragraph = "word ".repeat(40);
     world.write(
         "slow.yaml",
@@ -246,7 +246,7 @@ fn text_follows_the_window() {
 }
 
 /// Starts a run whose model says a few words and then stalls.
-fn hanging(world: &World) -> Terminal {
+fn hanging(world: &CliFixture) -> Terminal {
     world.write("hang.yaml", "scenario: hang\notherwise: { say: Wait., fault: { hang: true } }\n");
     let mut terminal = start(world, &run_of("scripted:hang.yaml"));
     terminal.wait_for("Ctrl-C pauses").unwrap();
@@ -255,7 +255,7 @@ fn hanging(world: &World) -> Terminal {
 
 #[test]
 fn ctrl_c_twice_stops_a_model_that_hangs() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let mut terminal = hanging(&world);
     assert!(terminal.screen.text().contains("model scripted"), "{:?}", terminal.screen);
     terminal.press("\u{3}").unwrap();
@@ -272,7 +272,7 @@ fn ctrl_c_twice_stops_a_model_that_hangs() {
 
 #[test]
 fn a_silence_in_the_middle_of_words_is_told_below_them() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write(
         "hang.yaml",
         "scenario: hang\notherwise: { say: \"So far and no\", fault: { hang: true } }\n",
@@ -291,7 +291,7 @@ fn a_silence_in_the_middle_of_words_is_told_below_them() {
 
 #[test]
 fn ctrl_c_once_pauses_in_the_middle_of_words() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write(
         "slow.yaml",
         "scenario: slow\npace: { characters: 4, milliseconds: 20 }\nnodes:\n  step-01-ask:\n    - say: \"Begin **here** and take a little while to say it.\\n\\nAt last the **end**.\"\n      calls: [{ fs.list: { path: \"@project\" } }]\n    - say: \"Never said.\"\n",
@@ -311,7 +311,7 @@ fn ctrl_c_once_pauses_in_the_middle_of_words() {
 
 #[test]
 fn what_is_typed_ahead_waits_for_the_prompt() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let slow = std::fs::read_to_string(world.path("tiny.yaml")).unwrap();
     world.write("slow.yaml", format!("pace: {{ characters: 2, milliseconds: 30 }}\n{slow}"));
     let mut terminal = start(&world, &run_of("scripted:slow.yaml"));
@@ -325,7 +325,7 @@ fn what_is_typed_ahead_waits_for_the_prompt() {
 
 #[test]
 fn a_pipe_gets_no_escape_sequences() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("form.yaml", "scenario: form\notherwise: { say: \"# T\\n\\n**b**\\n\" }\n");
     let ran = world.run(&[&run_of("scripted:form.yaml")[..], &["--no-input"]].concat());
     assert!(ran.out.contains("  # T\n\n  **b**\n"), "{}", ran.out);
@@ -334,7 +334,7 @@ fn a_pipe_gets_no_escape_sequences() {
 
 #[test]
 fn without_colour_lines_are_final() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("form.yaml", "scenario: form\notherwise: { say: \"**b**\" }\n");
     let mut command = world.command();
     command.args(run_of("scripted:form.yaml")).arg("--no-input");
@@ -346,7 +346,7 @@ fn without_colour_lines_are_final() {
 
 #[test]
 fn nobody_is_asked_who_does_not_want_to() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     let terminal = start(&world, &[&RUN[..], &["--no-input"]].concat());
     assert_eq!(ended(terminal).0, 3);
     let terminal = start(&world, &[&RUN[..], &["--json"]].concat());
@@ -355,7 +355,7 @@ fn nobody_is_asked_who_does_not_want_to() {
 
 #[test]
 fn removing_runs_asks_first() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &[]);
     let id = world.run_id();
     let mut terminal = start(&world, &["runs", "rm", "latest"]);
@@ -371,7 +371,7 @@ fn removing_runs_asks_first() {
 
 #[test]
 fn a_terminal_gets_colour_and_lines_that_fit() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write(
         "long.yaml",
         format!("scenario: long\notherwise: {{ say: \"{}\" }}\n", "word ".repeat(60)),
@@ -390,7 +390,7 @@ fn a_terminal_gets_colour_and_lines_that_fit() {
 #[test]
 fn a_model_is_set_up_by_questions_and_its_key_is_not_shown() {
     const KEY: &str = "sk-typed-secret";
-    let world = World::new();
+    let world = CliFixture::new();
     let mut terminal = start(&world, &["models", "add"]);
     terminal.wait_for("Who serves the model?").unwrap();
     terminal.press("deepseek\r").unwrap();
@@ -416,7 +416,7 @@ fn a_model_is_set_up_by_questions_and_its_key_is_not_shown() {
 
 #[test]
 fn setting_up_a_model_can_be_left_and_removing_one_asks_first() {
-    let world = World::new();
+    let world = CliFixture::new();
     let mut terminal = start(&world, &["models", "add"]);
     terminal.wait_for("Who serves the model?").unwrap();
     terminal.press("\u{1b}").unwrap();
@@ -436,7 +436,7 @@ fn setting_up_a_model_can_be_left_and_removing_one_asks_first() {
 
 #[test]
 fn a_form_is_filled_in_field_by_field() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("form.yaml", crate::runs::FORM);
     let mut terminal = start_in(&world, &run_of("scripted:form.yaml"), 90, 70);
     terminal.wait_for("1/4 Your name").unwrap();
@@ -478,7 +478,7 @@ fn a_form_is_filled_in_field_by_field() {
 
 #[test]
 fn a_form_that_is_left_waits_for_its_answer() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("form.yaml", crate::runs::FORM);
     let mut terminal = start_in(&world, &run_of("scripted:form.yaml"), 90, 70);
     terminal.wait_for("1/4 Your name").unwrap();
@@ -495,7 +495,7 @@ fn a_form_that_is_left_waits_for_its_answer() {
 
 #[test]
 fn a_write_is_shown_and_waits_for_a_key() {
-    let world = World::with_tiny();
+    let world = CliFixture::with_tiny();
     world.write("project/plan.md", "# Plan\ntwo\n");
     world.write("edits.yaml", crate::runs::EDITS);
     let mut terminal =

@@ -67,11 +67,11 @@ fn parse(text: &str) -> Result<Json, String> {
         Ok(tree) => return Ok(tree.to_json()),
         Err(errors) => errors,
     };
-    let told: Vec<String> = errors.iter().take(5).map(|error| told(body, error)).collect();
+    let told: Vec<String> = errors.iter().take(5).map(|error| describe(body, error)).collect();
     Err(told.join("; "))
 }
 
-fn told(text: &str, error: &SyntaxError) -> String {
+fn describe(text: &str, error: &SyntaxError) -> String {
     let place = LineIndex::new(text).position(text, error.span.start);
     let help = error.help.as_ref().filter(|_| error.code == Code::JsonSyntax);
     let help = help.map(|help| format!(" ({help})"));

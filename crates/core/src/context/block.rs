@@ -64,7 +64,7 @@ pub(super) enum Block {
     Anchor(Vec<Entry>),
     Input(Entry),
     /// Text of the model, or a question and its answer that were kept as text.
-    Words(Entry),
+    Text(Entry),
     /// Reminder of the runtime after an empty reply.
     Nudge(Entry),
     Group(Group),
@@ -74,7 +74,7 @@ impl Block {
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
         let (many, results): (&[Entry], &[Entry]) = match self {
             Self::Anchor(entries) => (entries, &[]),
-            Self::Input(entry) | Self::Words(entry) | Self::Nudge(entry) => {
+            Self::Input(entry) | Self::Text(entry) | Self::Nudge(entry) => {
                 (std::slice::from_ref(entry), &[])
             }
             Self::Group(group) => (std::slice::from_ref(&group.call), &group.results),
@@ -161,7 +161,7 @@ impl Group {
     pub(super) fn into_words(self) -> Vec<Block> {
         let mut blocks = Vec::new();
         if let Message::Assistant { content: Some(words), .. } = &*self.call.message {
-            blocks.push(Block::Words(Entry::new(Message::assistant(words.clone()))));
+            blocks.push(Block::Text(Entry::new(Message::assistant(words.clone()))));
         }
         blocks.extend(self.exchanges.into_iter().flat_map(Exchange::into_blocks));
         blocks
@@ -178,7 +178,7 @@ pub(super) struct Exchange {
 impl Exchange {
     pub(super) fn into_blocks(self) -> [Block; 2] {
         [
-            Block::Words(Entry::new(Message::assistant(self.question))),
+            Block::Text(Entry::new(Message::assistant(self.question))),
             Block::Input(Entry::new(Message::user(self.answer))),
         ]
     }

@@ -32,7 +32,7 @@ const LONGEST_HEAD: u64 = 32 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Keeps no calls, only text.
-    Words,
+    Texts,
     /// Keeps the last reply with calls and its answers, because some of its calls came after the move.
     LastGroup,
 }
@@ -56,7 +56,7 @@ impl Context {
     /// [`KEPT_WORDS_BYTES`]; a cut of it is reported.
     pub fn leave_node(&mut self, keep: Keep) -> Option<Cut> {
         let kept = match keep {
-            Keep::Words => None,
+            Keep::Texts => None,
             Keep::LastGroup => self.last_group(),
         };
         let mut blocks = Vec::new();
@@ -65,7 +65,7 @@ impl Context {
                 Block::Anchor(_) | Block::Nudge(_) => {}
                 Block::Group(group) if kept == Some(at) => blocks.push(Block::Group(group)),
                 Block::Group(group) => blocks.extend(group.into_words()),
-                block @ (Block::Input(_) | Block::Words(_)) => blocks.push(block),
+                block @ (Block::Input(_) | Block::Text(_)) => blocks.push(block),
             }
         }
         self.blocks = blocks;
@@ -150,7 +150,7 @@ impl Context {
                     Block::Anchor(_) => place != first_anchor && place != latest_anchor,
                     Block::Nudge(_) => at + 1 != end,
                     Block::Group(_) => place != last,
-                    Block::Input(_) | Block::Words(_) => false,
+                    Block::Input(_) | Block::Text(_) => false,
                 };
             if !goes {
                 blocks.push(block);
@@ -251,7 +251,7 @@ fn block_weight(block: &Block) -> u64 {
 
 fn is_words(block: &Block) -> bool {
     match block {
-        Block::Input(_) | Block::Words(_) => true,
+        Block::Input(_) | Block::Text(_) => true,
         Block::Anchor(_) | Block::Nudge(_) | Block::Group(_) => false,
     }
 }

@@ -31,7 +31,7 @@ enum Op {
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let size = || prop_oneof![8 => 0_usize..300, 4 => 300_usize..4000, 1 => 30_000_usize..70_000];
-    let keep = prop::sample::select(vec![Keep::Words, Keep::LastGroup]);
+    let keep = prop::sample::select(vec![Keep::Texts, Keep::LastGroup]);
     let op = prop_oneof![
         1 => any::<u8>().prop_map(|number| Op::System(number % 4)),
         2 => (1_usize..4, size()).prop_map(|(count, size)| Op::Anchor(count, size)),
@@ -118,12 +118,12 @@ fn is_least(context: &Context) -> bool {
         |is: &dyn Fn(&Block) -> bool| context.blocks.iter().filter(|block| is(block)).count();
     let answers_are_short = context.blocks.iter().all(|block| match block {
         Block::Group(group) => group.results.iter().all(|entry| entry.bytes <= 512 + 8),
-        Block::Anchor(_) | Block::Input(_) | Block::Words(_) | Block::Nudge(_) => true,
+        Block::Anchor(_) | Block::Input(_) | Block::Text(_) | Block::Nudge(_) => true,
     });
     count(&|block| matches!(block, Block::Group(_))) <= 1
         && count(&|block| matches!(block, Block::Anchor(_))) <= 2
         && count(&|block| matches!(block, Block::Input(_))) <= 1
-        && count(&|block| matches!(block, Block::Words(_))) == 0
+        && count(&|block| matches!(block, Block::Text(_))) == 0
         && count(&|block| matches!(block, Block::Nudge(_))) <= 1
         && answers_are_short
 }
@@ -146,7 +146,7 @@ fn check_step(before: &Context, op: &Op, context: &Context) -> Result<(), TestCa
         prop_assert!(old.iter().zip(messages.iter()).all(|(old, new)| Arc::ptr_eq(old, new)));
     }
     match op {
-        Op::Leave(Keep::Words) => {
+        Op::Leave(Keep::Texts) => {
             prop_assert_eq!(calls_in(&messages), 0);
             let answers = messages.iter().any(|message| matches!(**message, Message::Tool { .. }));
             prop_assert!(!answers);

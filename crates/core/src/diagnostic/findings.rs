@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::{Code, Diagnostic, Place, Severity};
+use super::{Code, Diagnostic, Location, Severity};
 use crate::frontmatter::Frontmatter;
 use crate::syntax::{Tree, json};
 use crate::text::{LineIndex, Span};
@@ -109,7 +109,7 @@ impl Findings {
     pub fn locate(&mut self, sources: &Sources) {
         let mut lines: BTreeMap<&str, LineIndex> = BTreeMap::new();
         let mut trees: BTreeMap<&str, Option<Written>> = BTreeMap::new();
-        let mut fill = |place: &mut Place| {
+        let mut fill = |place: &mut Location| {
             let (Some(span), Some((file, text))) =
                 (place.span, sources.texts.get_key_value(&place.file))
             else {
@@ -173,7 +173,7 @@ mod tests {
             let start = text.find(words).unwrap();
             let span = Span::new(start, start + words.len());
             let mut findings = Findings::default();
-            findings.push(Diagnostic::new(Code::MissingFile, Place::at(file, span), "e"));
+            findings.push(Diagnostic::new(Code::MissingFile, Location::at(file, span), "e"));
             findings.locate(&sources);
             let place = &findings.iter().next().unwrap().place;
             assert!(place.position.is_some());
@@ -196,9 +196,9 @@ mod tests {
     fn findings_beyond_the_cap_are_counted_and_errors_never_give_way_to_warnings() {
         let mut findings = Findings::default();
         for _ in 0..KEPT + 5 {
-            findings.push(Diagnostic::new(Code::DeadEnd, Place::file("g"), "w"));
+            findings.push(Diagnostic::new(Code::DeadEnd, Location::file("g"), "w"));
         }
-        findings.push(Diagnostic::new(Code::MissingFile, Place::file("g"), "e"));
+        findings.push(Diagnostic::new(Code::MissingFile, Location::file("g"), "e"));
         assert!(findings.has_errors());
         assert_eq!(findings.count(Severity::Warning), KEPT + 5);
         assert_eq!(findings.iter().count(), KEPT + 1);

@@ -58,7 +58,7 @@ pub struct TurnStarted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// What is sent.
-    pub request: RequestFacts,
+    pub request: RequestSummary,
 }
 
 /// A piece of the model's reply. Not in the journal.
@@ -143,7 +143,7 @@ pub struct ContextCut {
 /// Contents of a request: sizes, digest, new messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct RequestFacts {
+pub struct RequestSummary {
     /// How many messages.
     pub messages: usize,
     /// Their size.

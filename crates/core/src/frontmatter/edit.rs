@@ -48,7 +48,7 @@ impl Frontmatter {
 
     /// Applies all edits at once and verifies the result once; `None` if that fails.
     fn edited_together(&self, edits: &[Edit]) -> Option<Self> {
-        let wanted = self.wanted(edits).ok()?;
+        let wanted = self.apply_edits(edits).ok()?;
         if wanted.is_said_in(self) {
             return Some(self.clone());
         }
@@ -56,7 +56,7 @@ impl Frontmatter {
         self.is_kept_in(&after, &wanted).then_some(after)
     }
 
-    fn wanted<'e>(&self, edits: &'e [Edit]) -> Result<Wanted<'e>, EditError> {
+    fn apply_edits<'e>(&self, edits: &'e [Edit]) -> Result<Wanted<'e>, EditError> {
         let touched: Vec<&String> = edits.iter().filter_map(|edit| edit.path().first()).collect();
         let before = self.entries().iter().filter(|entry| touched.contains(&&entry.key));
         let mut said =
@@ -95,7 +95,7 @@ impl Frontmatter {
         if matches!(edit, Edit::Remove { .. }) && !has(&self.tree().to_json(), edit.path()) {
             return Ok(self.clone());
         }
-        let wanted = self.wanted(std::slice::from_ref(edit))?;
+        let wanted = self.apply_edits(std::slice::from_ref(edit))?;
         if wanted.is_said_in(self) {
             return Ok(self.clone());
         }

@@ -28,7 +28,7 @@ enum Closeness {
     /// The line is part of the text, but ends inside a word.
     Part,
     /// The line consists of some of the text's words.
-    Words,
+    WholeWords,
     /// The line is the text, apart from filler phrases.
     Request,
     /// The line has the same words.
@@ -51,7 +51,7 @@ impl Rank {
         match self {
             Self(Closeness::Part, Pool::Description) => Confidence::Low,
             Self(Closeness::Part, Pool::Word) | Self(_, Pool::Description) => Confidence::Medium,
-            Self(Closeness::Words | Closeness::Request | Closeness::Same, Pool::Word) => {
+            Self(Closeness::WholeWords | Closeness::Request | Closeness::Same, Pool::Word) => {
                 Confidence::High
             }
         }
@@ -61,7 +61,7 @@ impl Rank {
     pub(super) fn says(self, word: &str) -> String {
         let found = match self.0 {
             Closeness::Part => "the letters are part of",
-            Closeness::Words | Closeness::Request | Closeness::Same => "the words match",
+            Closeness::WholeWords | Closeness::Request | Closeness::Same => "the words match",
         };
         match self.1 {
             Pool::Description => format!("{found} the description"),
@@ -75,21 +75,21 @@ impl Rank {
 }
 
 /// Line of the user that may be meant for the menu.
-pub(super) struct Wish {
-    words: Words,
+pub(super) struct Query {
+    words: Tokens,
     /// Words without filler phrases.
-    request: Words,
+    request: Tokens,
     weight: usize,
 }
 
-impl Wish {
+impl Query {
     /// Parses a line; `None` if it is meant for the agent: a question, an answer, or a long text.
     pub(super) fn new(line: &str) -> Option<Self> {
         let folded = folded(line);
         if folded.ends_with('?') || folded.chars().count() > MAX_CHARS {
             return None;
         }
-        let words = Words::of(&folded);
+        let words = Tokens::of(&folded);
         if words.clone().without_leading(&format!("{FILLERS}, {ANSWERS}")).is_empty() {
             return None;
         }
@@ -99,7 +99,7 @@ impl Wish {
 
     /// Ranks the match with a text of the menu.
     pub(super) fn rank(&self, text: &str, pool: Pool) -> Option<Rank> {
-        let text = Words::of(&folded(text));
+        let text = Tokens::of(&folded(text));
         let least = match pool {
             Pool::Description => MIN_IN_DESCRIPTION,
             Pool::Word => MIN_IN_WORD,
@@ -110,7 +110,7 @@ impl Wish {
         } else if pool == Pool::Word && !self.request.is_empty() && text.request() == self.request {
             Closeness::Request
         } else if heavy && text.has_words(&self.words) {
-            Closeness::Words
+            Closeness::WholeWords
         } else if heavy && text.has_letters(&self.words) {
             Closeness::Part
         } else {
@@ -123,9 +123,9 @@ impl Wish {
 /// Words of a text, each with a blank before it; punctuation is ignored. A character of a script without blanks is a
 /// word of its own, so that any part of a Chinese text is whole words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Words(String);
+struct Tokens(String);
 
-impl Words {
+impl Tokens {
     fn of(folded: &str) -> Self {
         let mut words = String::with_capacity(folded.len() + 1);
         let mut inside = false;
@@ -205,7 +205,7 @@ mod tests {
 
     #[track_caller]
     fn check_words(text: &str, expected: &str) {
-        assert_eq!(Words::of(&folded(text)).0.trim_start(), expected);
+        assert_eq!(Tokens::of(&folded(text)).0.trim_start(), expected);
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn whole_words_beat_parts_and_triggers_beat_descriptions() {
-        let rank = |pool, text| Wish::new("story").unwrap().rank(text, pool);
+        let rank = |pool, text| Query::new("story").unwrap().rank(text, pool);
         let ranks = [
             rank(Pool::Description, "Tell storyboards"),
             rank(Pool::Word, "storyboard"),

@@ -111,7 +111,7 @@ pub fn resolve(
     let action = match &target.work {
         Work::Workflow(text) => Action::StartWorkflow { workflow: scope.workflow(text)?, data },
         Work::Exec(text) => scope.exec(text, data, target.validate)?,
-        Work::Action(text) => said(text, agent, data)?,
+        Work::Action(text) => resolve_action(text, agent, data)?,
     };
     if target.validate {
         validate(&action, package, files)?;
@@ -270,7 +270,7 @@ impl Scope<'_> {
 }
 
 /// Resolves an action: a prompt, a builtin, or an instruction.
-fn said(text: &str, agent: &Agent, data: Option<DataRef>) -> Result<Action, MenuError> {
+fn resolve_action(text: &str, agent: &Agent, data: Option<DataRef>) -> Result<Action, MenuError> {
     if let Some(id) = text.strip_prefix('#') {
         let Some(prompt) = agent.prompts.iter().find(|prompt| prompt.id == id) else {
             return Err(unknown_prompt(id, agent));

@@ -1,6 +1,6 @@
 //! Maps a line of the user to a command: a number, a word of the menu, something similar, or else conversation.
 
-use super::fuzzy::{Pool, Rank, Wish};
+use super::fuzzy::{Pool, Query, Rank};
 use super::{Candidate, Command, Confidence, Routed, Surface, Target, Unclear, able, visible};
 use crate::package::agents::words::{Phrase, Spot, digits, folded, normalised, phrases};
 use crate::package::agents::{Agent, MenuItem};
@@ -38,11 +38,11 @@ struct Entry<'a> {
     item: &'a MenuItem,
     target: Option<Target>,
     phrases: Vec<(Spot, Phrase<'a>)>,
-    handlers: Vec<Way<'a>>,
+    handlers: Vec<HandlerTarget<'a>>,
 }
 
 /// Handler with a target.
-struct Way<'a> {
+struct HandlerTarget<'a> {
     /// Text that chooses it. Only an item's only handler may have none: its item chooses it.
     phrase: Option<Phrase<'a>>,
     target: Target,
@@ -52,12 +52,12 @@ struct Way<'a> {
 #[derive(Clone, Copy)]
 struct Choice<'m, 'a> {
     entry: &'m Entry<'a>,
-    handler: Option<&'m Way<'a>>,
+    handler: Option<&'m HandlerTarget<'a>>,
 }
 
 impl<'a> Entry<'a> {
     fn new(number: usize, item: &'a MenuItem) -> Self {
-        let handlers = able(item).map(|(trigger, target)| Way {
+        let handlers = able(item).map(|(trigger, target)| HandlerTarget {
             phrase: trigger.matches.as_deref().map(Phrase::new),
             target,
         });
@@ -91,15 +91,15 @@ impl<'a> Entry<'a> {
 
     /// Ranks how well a line matches the item or its handlers, with the matching choices and the reason. A matching
     /// handler hides the description of its item, so that the handler is chosen and not the item.
-    fn similar(&self, wish: &Wish) -> Option<(Rank, Vec<Choice<'_, 'a>>, String)> {
+    fn similar(&self, query: &Query) -> Option<(Rank, Vec<Choice<'_, 'a>>, String)> {
         let description = (self.item.description.as_str(), Pool::Description);
         let words = self.phrases.iter().flat_map(|(_, phrase)| phrase.texts());
-        let own = best(wish, words.map(|word| (word, Pool::Word)).chain([description]));
+        let own = best(query, words.map(|word| (word, Pool::Word)).chain([description]));
         let handlers: Vec<_> = self
             .each_handler()
             .filter_map(|choice| {
                 let phrase = choice.handler?.phrase.as_ref()?;
-                Some((best(wish, phrase.texts().map(|text| (text, Pool::Word)))?, choice))
+                Some((best(query, phrase.texts().map(|text| (text, Pool::Word)))?, choice))
             })
             .collect();
         let top = handlers.iter().map(|((rank, _), _)| *rank).max();
@@ -118,12 +118,15 @@ impl<'a> Entry<'a> {
 }
 
 /// Returns the best matching text, the first of equals.
-fn best<'t>(wish: &Wish, texts: impl Iterator<Item = (&'t str, Pool)>) -> Option<(Rank, &'t str)> {
-    let ranked = texts.filter_map(|(text, pool)| Some((wish.rank(text, pool)?, text)));
+fn best<'t>(
+    query: &Query,
+    texts: impl Iterator<Item = (&'t str, Pool)>,
+) -> Option<(Rank, &'t str)> {
+    let ranked = texts.filter_map(|(text, pool)| Some((query.rank(text, pool)?, text)));
     ranked.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 
-impl<'a> Way<'a> {
+impl<'a> HandlerTarget<'a> {
     /// Returns the text that chooses it.
     fn answer(&self) -> Option<&'a str> {
         self.phrase.as_ref()?.texts().next()
@@ -236,8 +239,8 @@ fn builtin(word: &str) -> Option<Command> {
 }
 
 fn similar(menu: &[Entry<'_>], line: &str) -> Option<Routed> {
-    let wish = Wish::new(line)?;
-    let found: Vec<_> = menu.iter().filter_map(|entry| entry.similar(&wish)).collect();
+    let query = Query::new(line)?;
+    let found: Vec<_> = menu.iter().filter_map(|entry| entry.similar(&query)).collect();
     let top = found.iter().map(|(rank, _, _)| *rank).max()?;
     let found = found.into_iter().filter(|(rank, _, _)| *rank == top);
     let found: Vec<_> = found

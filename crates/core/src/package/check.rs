@@ -17,8 +17,8 @@ use super::manifest::ManifestDraft;
 use super::markdown::Outline;
 use super::step::Step;
 use super::workflow::WorkflowFront;
-use super::{Call, Package, Workflow, lint};
-use crate::diagnostic::{Code, Diagnostic, Findings, Place, Sources};
+use super::{Package, Subworkflow, Workflow, lint};
+use crate::diagnostic::{Code, Diagnostic, Findings, Location, Sources};
 use crate::frontmatter::Frontmatter;
 use crate::id::{NodeId, WorkflowId};
 use crate::integrity::{self, Digest, MANIFEST};
@@ -96,7 +96,7 @@ pub(super) struct WorkflowDraft {
     pub(super) graph_path: Option<PackagePath>,
     pub(super) graph: Option<Rc<GraphRead>>,
     pub(super) template: Option<Rc<TemplateDraft>>,
-    pub(super) calls: Arc<BTreeMap<NodeId, Call>>,
+    pub(super) calls: Arc<BTreeMap<NodeId, Subworkflow>>,
 }
 
 pub(super) struct TemplateDraft {
@@ -107,8 +107,8 @@ pub(super) struct TemplateDraft {
 
 /// Locations that name a workflow's two files.
 struct WorkflowPlaces {
-    workflow: Place,
-    graph: Place,
+    workflow: Location,
+    graph: Location,
 }
 
 impl Check<'_> {
@@ -153,7 +153,7 @@ impl Check<'_> {
             self.no_manifest();
             return None;
         }
-        let document = self.json(&path, Place::file(MANIFEST))?;
+        let document = self.json(&path, Location::file(MANIFEST))?;
         let mut reader =
             Reader::new(MANIFEST, &document.text, Tolerance::Exact, &mut self.findings);
         let draft = ManifestDraft::read(&document.tree, &mut reader);
@@ -177,7 +177,7 @@ impl Check<'_> {
         };
         let finding = Diagnostic::new(
             Code::MissingManifest,
-            Place::file(MANIFEST),
+            Location::file(MANIFEST),
             "there is no `bmad.json` at the root of this package",
         );
         self.findings.push(finding.help(help));
@@ -224,7 +224,7 @@ impl Check<'_> {
         }
     }
 
-    fn graph(&mut self, path: &PackagePath, place: Place) -> Option<Rc<GraphRead>> {
+    fn graph(&mut self, path: &PackagePath, place: Location) -> Option<Rc<GraphRead>> {
         if let Some(known) = self.graphs.get(path) {
             return known.clone();
         }
@@ -244,7 +244,7 @@ impl Check<'_> {
         graph
     }
 
-    fn template(&mut self, path: &PackagePath, place: Place) -> Option<Rc<TemplateDraft>> {
+    fn template(&mut self, path: &PackagePath, place: Location) -> Option<Rc<TemplateDraft>> {
         if let Some(known) = self.templates.get(path) {
             return known.clone();
         }
@@ -263,7 +263,11 @@ impl Check<'_> {
         template
     }
 
-    fn step(&mut self, path: &PackagePath, place: impl FnOnce() -> Place) -> Option<Rc<StepDraft>> {
+    fn step(
+        &mut self,
+        path: &PackagePath,
+        place: impl FnOnce() -> Location,
+    ) -> Option<Rc<StepDraft>> {
         if let Some(known) = self.steps.get(path) {
             return known.clone();
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::Place;
+use crate::diagnostic::Location;
 use crate::path::PackagePath;
 use crate::syntax::Tree;
 
@@ -34,7 +34,7 @@ pub(super) struct Document {
 
 impl Document {
     /// Locates a value; if it is absent, its nearest parent.
-    pub(super) fn place(&self, keys: &[Key<'_>]) -> Place {
+    pub(super) fn place(&self, keys: &[Key<'_>]) -> Location {
         let mut tree = &self.tree;
         let mut span = tree.span.head(&self.text);
         for key in keys {
@@ -52,7 +52,7 @@ impl Document {
             };
             (tree, span) = (next, next_span);
         }
-        Place::at(self.path.as_str(), span)
+        Location::at(self.path.as_str(), span)
     }
 }
 

@@ -7,7 +7,7 @@ use super::Policy;
 use super::rules::{Rule, RuleSet, Source, ToolPattern, Verdict, is_exempt};
 use crate::package::agents::AgentTools;
 use crate::tool::Tool;
-use crate::tool::served::ServedTool;
+use crate::tool::server_tool::ServerTool;
 
 /// Policies to merge, each at least as strict as the one before.
 #[derive(Clone, Copy, Debug)]
@@ -110,11 +110,11 @@ impl Layers<'_> {
         let is_there =
             |tool: &Tool| policy.strict || !matches!(tool, Tool::CompleteNode | Tool::UpdateState);
         let own = Tool::ALL.into_iter().filter(is_there).map(|tool| self.tool(tool, &policy));
-        own.chain(self.served(servers, offered, &policy)).collect()
+        own.chain(self.server_tools(servers, offered, &policy)).collect()
     }
 
     /// Returns the row of one server tool.
-    pub fn served_tool(&self, tool: &ServedTool) -> Surveyed {
+    pub fn server_tool(&self, tool: &ServerTool) -> Surveyed {
         let (name, server) = (tool.name(), tool.server.to_string());
         self.of_servers(&name, &name, Some(&server), &self.policy())
     }
@@ -149,7 +149,12 @@ impl Layers<'_> {
         }
     }
 
-    fn served(&self, servers: &[String], offered: &[String], policy: &Policy) -> Vec<Surveyed> {
+    fn server_tools(
+        &self,
+        servers: &[String],
+        offered: &[String],
+        policy: &Policy,
+    ) -> Vec<Surveyed> {
         let mut rows = vec![self.of_servers("mcp.", "mcp.*", None, policy)];
         if !policy.mcp.enabled {
             return rows;

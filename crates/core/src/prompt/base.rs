@@ -5,7 +5,7 @@ pub const BASE_MAX_BYTES: usize = 8 * 1024;
 
 /// Kind of conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Talk {
+pub enum RulesFor {
     Run,
     /// Workflow in strict mode: the state changes through the `runtime.*` tools.
     StrictRun,
@@ -14,11 +14,11 @@ pub enum Talk {
 }
 
 /// Returns the rules of the runtime.
-pub fn base_rules(talk: Talk) -> String {
-    match talk {
-        Talk::Run => run_rules(STATE_RULES),
-        Talk::StrictRun => run_rules(STRICT_RULES),
-        Talk::Conversation => format!(
+pub fn base_rules(rules: RulesFor) -> String {
+    match rules {
+        RulesFor::Run => run_rules(STATE_RULES),
+        RulesFor::StrictRun => run_rules(STRICT_RULES),
+        RulesFor::Conversation => format!(
             "{CONVERSATION}\n\n{MOUNTS_CONVERSATION}\n\n{RULES_CONVERSATION}\n\n{EVIDENCE_CONVERSATION}\n{EVIDENCE}"
         ),
     }

@@ -17,9 +17,9 @@ const FIELD_BYTES: usize = 1024 + 64;
 /// Contents of a directive.
 #[derive(Clone, Copy, Debug)]
 pub struct Directive<'a> {
-    pub intent: Intent,
+    pub intent: RunIntent,
     pub workflow: &'a Workflow,
-    pub place: Place<'a>,
+    pub active: ActiveNode<'a>,
     pub agent: &'a AgentId,
     pub autopilot: Autopilot,
     pub protocol: Protocol,
@@ -39,7 +39,7 @@ pub struct CalledBy<'a> {
 
 /// Occasion of a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Intent {
+pub enum RunIntent {
     Start,
     Continue,
     /// The run resumes in another process.
@@ -48,7 +48,7 @@ pub enum Intent {
 
 /// Position of a run.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
+pub enum ActiveNode<'a> {
     Node(&'a Node),
     /// The workflow is complete; no node is active.
     Completed,
@@ -67,7 +67,7 @@ pub enum Autopilot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// The protocol follows the fields.
-    Told,
+    Included,
     /// The protocol is in an earlier directive.
     StandsAbove,
 }
@@ -84,7 +84,7 @@ pub fn run_directive(directive: &Directive<'_>) -> String {
     field("state", STATE_FILE);
     field("graph", &format!("@pkg/{}", workflow.graph_path));
     field("artifactsRoot", ARTIFACTS_ROOT);
-    if let Place::Node(node) = directive.place {
+    if let ActiveNode::Node(node) = directive.active {
         field("currentNodeId", node.id.as_str());
     }
     field("effectiveAgentId", directive.agent.as_str());
@@ -94,7 +94,7 @@ pub fn run_directive(directive: &Directive<'_>) -> String {
     }
     text.push('\n');
     text.push_str(&protocol(directive));
-    if directive.caller.is_some() && directive.protocol == Protocol::Told {
+    if directive.caller.is_some() && directive.protocol == Protocol::Included {
         text.push_str(CALLED);
     }
     text
@@ -104,11 +104,11 @@ fn name(workflow: &Workflow) -> &str {
     workflow.id.as_ref().map_or(workflow.document_path.as_str(), WorkflowId::as_str)
 }
 
-fn intent_word(intent: Intent) -> &'static str {
+fn intent_word(intent: RunIntent) -> &'static str {
     match intent {
-        Intent::Start => "start",
-        Intent::Continue => "continue",
-        Intent::Resume => "resume",
+        RunIntent::Start => "start",
+        RunIntent::Continue => "continue",
+        RunIntent::Resume => "resume",
     }
 }
 
@@ -120,10 +120,10 @@ fn autopilot_word(autopilot: Autopilot) -> &'static str {
 }
 
 fn protocol(directive: &Directive<'_>) -> String {
-    match (directive.protocol, directive.place) {
+    match (directive.protocol, directive.active) {
         (Protocol::StandsAbove, _) => "The protocol above still holds.".to_owned(),
-        (Protocol::Told, Place::Completed) => POST_RUN.to_owned(),
-        (Protocol::Told, Place::Node(_)) => {
+        (Protocol::Included, ActiveNode::Completed) => POST_RUN.to_owned(),
+        (Protocol::Included, ActiveNode::Node(_)) => {
             let pace = match directive.autopilot {
                 Autopilot::On => AUTOPILOT,
                 Autopilot::Off => GUIDED,

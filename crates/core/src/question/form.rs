@@ -143,11 +143,11 @@ impl Field {
     }
 
     /// Describes the valid values in a few words.
-    pub fn wanted(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.kind {
-            FieldKind::Text(rule) => rule.wanted(),
-            FieldKind::Number(range) => format!("a number{}", range.wanted()),
-            FieldKind::Integer(range) => format!("a whole number{}", range.wanted()),
+            FieldKind::Text(rule) => rule.describe(),
+            FieldKind::Number(range) => format!("a number{}", range.describe()),
+            FieldKind::Integer(range) => format!("a whole number{}", range.describe()),
             FieldKind::YesNo => "yes or no".to_owned(),
             FieldKind::One(offers) | FieldKind::Several { offers, .. } => {
                 format!("{} of: {}", self.how_many(), pick::offered(offers))
@@ -201,7 +201,7 @@ impl Named for Field {
 }
 
 impl TextRule {
-    fn wanted(&self) -> String {
+    fn describe(&self) -> String {
         let count = |count: u64| match count {
             1 => "1 character".to_owned(),
             count => format!("{count} characters"),

@@ -69,7 +69,7 @@ pub(super) fn several<'w, T: Named>(
 pub(super) fn listed<T: Named>(options: &[T], names: &[Json]) -> Result<Vec<usize>, String> {
     let mut chosen = Vec::new();
     for name in names {
-        let at = meant(options, name).ok_or_else(|| spelled(name))?;
+        let at = position_of(options, name).ok_or_else(|| spelled(name))?;
         if !chosen.contains(&at) {
             chosen.push(at);
         }
@@ -78,7 +78,7 @@ pub(super) fn listed<T: Named>(options: &[T], names: &[Json]) -> Result<Vec<usiz
 }
 
 /// Returns the index of the option that a JSON value names.
-pub(super) fn meant<T: Named>(options: &[T], name: &Json) -> Option<usize> {
+pub(super) fn position_of<T: Named>(options: &[T], name: &Json) -> Option<usize> {
     named(options, &spelled(name)).or_else(|| {
         let number = name.as_f64()?;
         options.iter().position(|option| option.value().parse() == Ok(number))

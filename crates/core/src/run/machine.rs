@@ -7,9 +7,9 @@
 
 mod anchor;
 mod calls;
+mod frames;
 mod limits;
 mod questions;
-mod shift;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ use crate::usage::Usage;
 
 /// Subject of a run: a workflow, or a conversation.
 #[derive(Clone, Debug)]
-pub enum Cast {
+pub enum Subject {
     Workflow {
         package: Arc<Package>,
         /// Index in [`Package::workflows`].
@@ -50,19 +50,19 @@ pub enum Cast {
         /// File that came with the start, as the model sees it.
         data: Option<Arc<str>>,
     },
-    Talk {
+    Conversation {
         /// Package whose agents the user can choose.
         package: Option<Arc<Package>>,
         agent: Option<AgentId>,
     },
 }
 
-impl Cast {
+impl Subject {
     /// Returns the package; a conversation may have none.
     pub fn package(&self) -> Option<&Arc<Package>> {
         match self {
             Self::Workflow { package, .. } => Some(package),
-            Self::Talk { package, .. } => package.as_ref(),
+            Self::Conversation { package, .. } => package.as_ref(),
         }
     }
 
@@ -74,7 +74,7 @@ impl Cast {
                 let workflows = package.workflows();
                 Some(workflows.get(*workflow).unwrap_or(&workflows[0]))
             }
-            Self::Talk { .. } => None,
+            Self::Conversation { .. } => None,
         }
     }
 }
@@ -106,7 +106,7 @@ pub enum Input {
     /// A call asks the user.
     Asked(Question),
     /// The active workflow changed, or could not.
-    Shifted(Shifted),
+    FrameChanged(FrameChanged),
     /// A call makes a move that needs the user's approval.
     Proposed {
         moved: Moved,
@@ -122,16 +122,16 @@ pub enum Effect {
     /// Ask the model; the driver feeds back [`Input::Replied`], [`Input::Overflowed`] or [`Input::Late`].
     AskModel(Ask),
     /// Perform a call; the driver feeds back [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
-    Perform(Job),
-    /// Make another workflow active; the driver feeds back [`Input::Shifted`].
-    Shift(Shift),
+    Perform(CallJob),
+    /// Make another workflow active; the driver feeds back [`Input::FrameChanged`].
+    FrameChange(FrameChange),
     /// Wait for [`Input::User`] or [`Input::Resume`].
     Rest(Rest),
 }
 
 /// A change of the active workflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shift {
+pub enum FrameChange {
     /// The current node calls a workflow.
     Enter { frame: Frame },
     /// The active workflow has ended.
@@ -146,7 +146,7 @@ pub enum Shift {
 
 /// Result of a change of the active workflow.
 #[derive(Clone, Debug)]
-pub enum Shifted {
+pub enum FrameChanged {
     /// The called workflow is active, in this state.
     Entered(RunState),
     /// The caller is active again.
@@ -172,7 +172,7 @@ pub struct Ask {
 
 /// Tool call that is due, with its permissions.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct CallJob {
     pub turn: u64,
     pub call: ToolCall,
     pub whole: Whole,
@@ -182,11 +182,11 @@ pub struct Job {
     pub created: Vec<ProjectPath>,
     pub confirmation: Confirmation,
     pub moves: Moves,
-    pub clearance: Clearance,
+    pub grants: Grants,
     /// Rule for declared outputs and variables that are missing.
     pub missing: MissingRule,
     /// Frame whose state the call sees; none for the run's own workflow.
-    pub call_of: Option<u64>,
+    pub frame: Option<u64>,
 }
 
 /// Completeness of a call.
@@ -207,7 +207,7 @@ pub enum Moves {
 
 /// Permissions that the user granted where rules ask.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Clearance {
+pub struct Grants {
     /// Rules for the whole run.
     pub rules: Vec<Rule>,
     /// Approval of the current call, exactly as it was shown.
@@ -228,14 +228,14 @@ pub struct Rest {
 enum Stance {
     Asking(Ask),
     Performing,
-    Shifting(Shift),
+    ChangingFrame(FrameChange),
     Resting(Rest),
 }
 
 /// State machine of one run.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    cast: Cast,
+    subject: Subject,
     settings: RunSettings,
     run_state: RunState,
     phase: Phase,
@@ -253,7 +253,7 @@ pub struct Machine {
     input: Option<Arc<str>>,
     confirmation: Confirmation,
     approved: Moves,
-    clearance: Clearance,
+    grants: Grants,
     created: Vec<ProjectPath>,
     replies: u64,
     /// Replies at each node of each frame; those after completion have a blank name.
@@ -264,15 +264,15 @@ pub struct Machine {
     nudged: bool,
     /// Number of times that the pending request was too long.
     overflows: u32,
-    calls: shift::Calls,
+    calls: frames::Calls,
 }
 
 impl Machine {
     /// Creates a run in this state that has not started.
-    pub fn new(cast: Cast, settings: RunSettings, run_state: RunState) -> Self {
+    pub fn new(subject: Subject, settings: RunSettings, run_state: RunState) -> Self {
         let context = Context::new(settings.window_tokens);
         Self {
-            cast,
+            subject,
             settings,
             run_state,
             phase: Phase::Paused,
@@ -287,7 +287,7 @@ impl Machine {
             input: None,
             confirmation: Confirmation::Needed,
             approved: Moves::Ask,
-            clearance: Clearance::default(),
+            grants: Grants::default(),
             created: Vec::new(),
             replies: 0,
             node_replies: BTreeMap::new(),
@@ -296,7 +296,7 @@ impl Machine {
             failing: calls::Failing::default(),
             nudged: false,
             overflows: 0,
-            calls: shift::Calls::default(),
+            calls: frames::Calls::default(),
         }
     }
 
@@ -304,7 +304,7 @@ impl Machine {
     #[must_use]
     pub fn forked(mut self, words: &[Message]) -> Self {
         self.context.recall(words);
-        self.anchor.intent = anchor::Intent::Continue;
+        self.anchor.intent = anchor::RunIntent::Continue;
         self
     }
 
@@ -333,12 +333,14 @@ impl Machine {
             Input::Resume { place, settings } => self.resume(place, settings, now, &mut effects),
             Input::User(words) => self.user(words, now, &mut effects),
             Input::Instructed(texts) => self.instructed(&texts, now, &mut effects),
-            Input::Agent(agent) => self.talk_to(agent, &mut effects),
+            Input::Agent(agent) => self.start_conversation(agent, &mut effects),
             Input::Replied(reply) => self.replied(reply, now, &mut effects),
             Input::Overflowed(why) => self.overflowed(&why, now, &mut effects),
             Input::Late => self.late(now, &mut effects),
             Input::Answered { answer, state } => self.answered(&answer, state, now, &mut effects),
-            Input::Shifted(shifted) => self.shifted(shifted, now, &mut effects),
+            Input::FrameChanged(frame_changed) => {
+                self.frame_changed(frame_changed, now, &mut effects)
+            }
             Input::Asked(question) => self.asked(question, None, &mut effects),
             Input::Proposed { moved, question } => {
                 self.asked(question, Some(moved), &mut effects);
@@ -355,7 +357,7 @@ impl Machine {
                 Some(job) => Effect::Perform(job),
                 None => Effect::Rest(Rest::of(Phase::Failed)),
             },
-            Stance::Shifting(shift) => Effect::Shift(shift.clone()),
+            Stance::ChangingFrame(change_frame) => Effect::FrameChange(change_frame.clone()),
             Stance::Resting(rest) => Effect::Rest(rest.clone()),
         }
     }
@@ -372,7 +374,7 @@ impl Machine {
 
     /// Returns the package; a conversation may have none.
     pub fn package(&self) -> Option<&Arc<Package>> {
-        self.cast.package()
+        self.subject.package()
     }
 
     /// Returns the active workflow; a conversation has none.
@@ -423,18 +425,18 @@ impl Machine {
     /// Returns the agent of the current node, else the run's. The agent that completed the workflow also writes the
     /// closing reply. A conversation may have none.
     pub fn agent(&self) -> Option<&Agent> {
-        let agents = self.cast.package()?.agents();
+        let agents = self.subject.package()?.agents();
         let find = |id: &AgentId| agents.iter().find(|agent| agent.id == *id);
-        match &self.cast {
-            Cast::Workflow { .. } => {
+        match &self.subject {
+            Subject::Workflow { .. } => {
                 let agent = self.agent_at(self.callers().len())?;
                 let node = self.workflow()?.graph.node(&self.run_state.current_node_id);
-                let is_over = self.anchor.told == anchor::Told::Completed;
+                let is_over = self.anchor.shown == anchor::ShownPosition::Completed;
                 let named = node.filter(|_| !is_over).and_then(|node| node.agent_id.as_ref());
                 // A package has at least one agent, and its nodes name only its own agents.
                 Some(named.and_then(find).or_else(|| find(agent)).unwrap_or(&agents[0]))
             }
-            Cast::Talk { agent, .. } => agent.as_ref().and_then(find),
+            Subject::Conversation { agent, .. } => agent.as_ref().and_then(find),
         }
     }
 
@@ -474,13 +476,13 @@ impl Machine {
             self.settings = settings;
         }
         self.allowance.renew(now);
-        self.anchor.intent = anchor::Intent::Resume;
+        self.anchor.intent = anchor::RunIntent::Resume;
         if let Some(place) = place {
             self.relocate(place);
         }
         let goes_on = match &self.stance {
             Stance::Asking(_) => true,
-            Stance::Performing | Stance::Shifting(_) => false,
+            Stance::Performing | Stance::ChangingFrame(_) => false,
             Stance::Resting(rest) => rest.reason.is_some_and(limits::is_limit),
         };
         if !matches!(self.stance, Stance::Resting(_)) {
@@ -512,13 +514,15 @@ impl Machine {
         self.pending = None;
         self.created.clear();
         self.context.settle();
-        self.leave_node(Keep::Words);
-        self.anchor.told = anchor::Told::Nothing;
+        self.leave_node(Keep::Texts);
+        self.anchor.shown = anchor::ShownPosition::Nothing;
         self.approved = Moves::Ask;
-        self.clearance.once = None;
+        self.grants.once = None;
         self.confirmation = Confirmation::Needed;
         match &self.stance {
-            Stance::Performing | Stance::Shifting(_) => self.stance = Stance::Asking(self.ask()),
+            Stance::Performing | Stance::ChangingFrame(_) => {
+                self.stance = Stance::Asking(self.ask())
+            }
             Stance::Resting(rest) if rest.question.is_some() => {
                 let reason = Some(Reason::StopPoint);
                 self.stance = Stance::Resting(Rest { reason, ..Rest::of(Phase::WaitingUser) });
@@ -528,8 +532,8 @@ impl Machine {
     }
 
     /// Switches the agent from the next request on.
-    fn talk_to(&mut self, new: Option<AgentId>, effects: &mut Vec<Effect>) {
-        if let Cast::Talk { agent, .. } = &mut self.cast {
+    fn start_conversation(&mut self, new: Option<AgentId>, effects: &mut Vec<Effect>) {
+        if let Subject::Conversation { agent, .. } = &mut self.subject {
             *agent = new;
         }
         effects.push(self.open());
@@ -562,8 +566,8 @@ impl Machine {
         let is_end = matches!(reason, Reason::StopPoint | Reason::EmptyReply);
         if is_end {
             self.let_go_for_good();
-            if let Some(shift) = self.due() {
-                self.shift(shift, effects);
+            if let Some(change_frame) = self.due() {
+                self.change_frame(change_frame, effects);
                 return;
             }
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use super::document::{
-    ChangeError, FAILED, FAILURE_REASON, Proposed, RunFacts, STATUS, StateDocument,
+    ChangeError, FAILED, FAILURE_REASON, InitialValues, Proposed, STATUS, StateDocument,
 };
 use super::edits::{merge_variables, push, set};
 use super::project_path::ProjectPath;
@@ -17,7 +17,7 @@ use super::run_state::RunState;
 use crate::frontmatter::Edit;
 use crate::id::AgentId;
 use crate::package::graph::Graph;
-use crate::package::{Call, Workflow};
+use crate::package::{Subworkflow, Workflow};
 
 /// Maximum depth of calls.
 pub const DEEPEST: usize = 8;
@@ -51,13 +51,13 @@ pub struct Caller {
 /// as documents from outside; the caller's own status is no variable of the child.
 pub fn child_document(
     caller: &StateDocument,
-    call: &Call,
+    call: &Subworkflow,
     child: &Workflow,
     agent: &AgentId,
     now: &str,
 ) -> Result<StateDocument, ChangeError> {
     let front = caller.front();
-    let mut facts = RunFacts {
+    let mut values = InitialValues {
         run_id: front.run_id.clone().unwrap_or_default(),
         project_name: front.project_name.clone().unwrap_or_default(),
         user_name: front.user_name.clone().unwrap_or_default(),
@@ -68,11 +68,11 @@ pub fn child_document(
         input_documents: Vec::new(),
     };
     if call.pass_context {
-        facts.variables = front.variables.clone();
-        facts.variables.retain(|name, _| name != STATUS && name != FAILURE_REASON);
-        facts.input_documents.clone_from(&front.artifacts);
+        values.variables = front.variables.clone();
+        values.variables.retain(|name, _| name != STATUS && name != FAILURE_REASON);
+        values.input_documents.clone_from(&front.artifacts);
     }
-    StateDocument::start(child, &facts)
+    StateDocument::start(child, &values)
 }
 
 /// Returns the caller's document when the call is made. Files created since its last change become its artifacts.
@@ -126,7 +126,7 @@ pub struct Return {
 pub fn returned(
     caller: &StateDocument,
     child: &StateDocument,
-    call: &Call,
+    call: &Subworkflow,
     graph: &Graph,
 ) -> Result<Return, ChangeError> {
     let node = caller.current_node_id(graph).to_owned();
@@ -194,8 +194,8 @@ mod tests {
 
     const NOW: &str = "2026-11-15T10:00:00Z";
 
-    fn call(results: &[&str]) -> Call {
-        Call {
+    fn call(results: &[&str]) -> Subworkflow {
+        Subworkflow {
             workflow: WorkflowId::new("review").unwrap(),
             pass_context: true,
             result_variables: results.iter().map(|name| (*name).to_owned()).collect(),
@@ -227,7 +227,7 @@ mod tests {
         assert!(made.front().artifacts.is_empty());
         assert_eq!(made.front().run_id.as_deref(), Some("run-1"));
         assert_eq!(made.front().active_agent_id.as_deref(), Some("sm"));
-        let alone = Call { pass_context: false, ..call(&[]) };
+        let alone = Subworkflow { pass_context: false, ..call(&[]) };
         let made = child_document(&caller(), &alone, &child, &agent, NOW).unwrap();
         assert!(made.variables().is_empty() && made.front().input_documents.is_empty());
     }

@@ -45,7 +45,7 @@ pub struct StateDocument {
 
 /// Values of a run's first document that are not in the template. Blank texts are left out.
 #[derive(Clone, Debug, Default)]
-pub struct RunFacts {
+pub struct InitialValues {
     pub run_id: String,
     pub project_name: String,
     pub user_name: String,
@@ -131,14 +131,14 @@ impl StateDocument {
     /// Returns the first document of a run: the template with the values of the run, every other byte kept. A blank or
     /// unknown `currentNodeId` becomes the entry node, so that the model reads its position; a blank `date` becomes
     /// today.
-    pub fn start(workflow: &Workflow, facts: &RunFacts) -> Result<Self, ChangeError> {
+    pub fn start(workflow: &Workflow, values: &InitialValues) -> Result<Self, ChangeError> {
         let template = Self::read(workflow.document.clone())?;
         let mut edits = Vec::new();
         let known = template.front.current_node().filter(|id| workflow.graph.node(id).is_some());
         if known.is_none() {
             edits.push(set("currentNodeId", workflow.graph.entry().as_str()));
         }
-        edits.extend(merge_variables(&template.front.variables, &facts.variables));
+        edits.extend(merge_variables(&template.front.variables, &values.variables));
         if template.source.tree().get(CALL_STACK).is_some() {
             edits.push(set(CALL_STACK, Json::Array(Vec::new())));
         }
@@ -147,17 +147,18 @@ impl StateDocument {
                 edits.push(set(key, value));
             }
         };
-        fill("runId", &facts.run_id);
-        fill("project_name", &facts.project_name);
-        fill("user_name", &facts.user_name);
-        fill("activeAgentId", &facts.active_agent_id);
-        fill("workflowRef", &facts.workflow_ref);
+        fill("runId", &values.run_id);
+        fill("project_name", &values.project_name);
+        fill("user_name", &values.user_name);
+        fill("activeAgentId", &values.active_agent_id);
+        fill("workflowRef", &values.workflow_ref);
         if template.has_blank("date") {
-            fill("date", facts.now.get(..10).unwrap_or_default());
+            fill("date", values.now.get(..10).unwrap_or_default());
         }
-        fill("updatedAt", &facts.now);
-        edits
-            .extend(facts.input_documents.iter().map(|path| push("inputDocuments", path.as_str())));
+        fill("updatedAt", &values.now);
+        edits.extend(
+            values.input_documents.iter().map(|path| push("inputDocuments", path.as_str())),
+        );
         template.edited(&edits)
     }
 
@@ -304,8 +305,8 @@ mod tests {
     use super::*;
     use crate::state::fixture;
 
-    fn facts() -> RunFacts {
-        RunFacts {
+    fn values() -> InitialValues {
+        InitialValues {
             run_id: "run-1".into(),
             project_name: "Shop: new".into(),
             user_name: "Ana".into(),
@@ -320,7 +321,7 @@ mod tests {
     #[test]
     fn the_first_document_is_the_template_with_the_facts_of_the_run() {
         let workflow = fixture::create_story();
-        let state = StateDocument::start(&workflow, &facts()).unwrap();
+        let state = StateDocument::start(&workflow, &values()).unwrap();
         let template = Frontmatter::parse(workflow.document.clone()).unwrap();
         assert_eq!(state.frontmatter().body(), template.body());
         let expected = "---\nschemaVersion: \"1.1\"\nworkflowType: create-story\ncurrentNodeId: step-01-select-story\nstepsCompleted: []\nvariables:\n  topic: login\ndecisionLog: []\nartifacts: []\ninputDocuments: []\nrunId: run-1\nproject_name: \"Shop: new\"\nuser_name: Ana\nactiveAgentId: sm\nworkflowRef: workflow.md\nupdatedAt: \"2026-11-15T09:30:00Z\"\n---\n";
@@ -332,9 +333,11 @@ mod tests {
     #[test]
     fn blank_facts_are_left_out_and_a_callers_artifacts_come_in() {
         let workflow = fixture::create_story();
-        let facts =
-            RunFacts { input_documents: vec!["artifacts/a.md".into()], ..RunFacts::default() };
-        let state = StateDocument::start(&workflow, &facts).unwrap();
+        let values = InitialValues {
+            input_documents: vec!["artifacts/a.md".into()],
+            ..InitialValues::default()
+        };
+        let state = StateDocument::start(&workflow, &values).unwrap();
         assert_eq!(state.front().run_id, None);
         assert_eq!(state.front().updated_at, None);
         assert_eq!(state.front().input_documents, ["artifacts/a.md"]);
@@ -346,7 +349,7 @@ mod tests {
         let text =
             workflow.document.replace("currentNodeId: \"\"", "currentNodeId: end-99 # here\ndate:");
         workflow.document = text.into();
-        let state = StateDocument::start(&workflow, &facts()).unwrap();
+        let state = StateDocument::start(&workflow, &values()).unwrap();
         assert_eq!(state.front().date.as_deref(), Some("2026-11-15"));
         assert!(state.text().contains("currentNodeId: end-99 # here\n"), "{}", state.text());
     }

@@ -11,7 +11,7 @@ use crewagent_core::event::{
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::run::machine::{Cast, Effect, Input, Job, Machine, Moves, Rest, Whole};
+use crewagent_core::run::machine::{CallJob, Effect, Input, Machine, Moves, Rest, Subject, Whole};
 use crewagent_core::settings::{Limits, Mode, RunSettings};
 use crewagent_core::state::guard::Confirmation;
 use crewagent_core::state::run_state::RunState;
@@ -43,7 +43,7 @@ impl Play {
         let current_node_id = package.workflows()[0].graph.entry().to_string();
         let run_state = RunState { current_node_id, ..RunState::default() };
         let machine = Machine::new(
-            Cast::Workflow { package, workflow: 0, agent, data: None },
+            Subject::Workflow { package, workflow: 0, agent, data: None },
             settings,
             run_state,
         );
@@ -156,7 +156,7 @@ fn check_open(machine: &Machine, open: &Effect) {
             assert_eq!(one.call, other.call);
             assert_eq!(phase, Phase::Running);
         }
-        (Effect::Shift(one), Effect::Shift(other)) => {
+        (Effect::FrameChange(one), Effect::FrameChange(other)) => {
             assert_eq!(*one, other);
             assert_eq!(phase, Phase::Running);
         }
@@ -176,7 +176,7 @@ fn rest(effect: Effect) -> Rest {
     }
 }
 
-fn job(effect: Effect) -> Job {
+fn job(effect: Effect) -> CallJob {
     match effect {
         Effect::Perform(job) => job,
         other => panic!("nothing is performed: {other:?}"),

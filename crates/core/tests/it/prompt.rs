@@ -8,9 +8,9 @@ use crewagent_core::package::agents::Agent;
 use crewagent_core::package::{Package, Workflow};
 use crewagent_core::policy::{McpPolicy, Policy, StateTool};
 use crewagent_core::prompt::{
-    Autopilot, DataContext, Directive, Intent, Place, Protocol, StepText, Talk, base_rules,
-    data_context, interrupted, node_brief, persona, run_directive, state_summary, tool_policy,
-    user_input,
+    ActiveNode, Autopilot, DataContext, Directive, Protocol, RulesFor, RunIntent, StepText,
+    base_rules, data_context, interrupted, node_brief, persona, run_directive, state_summary,
+    tool_policy, user_input,
 };
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::vpath::VPath;
@@ -49,18 +49,18 @@ fn effective<'p>(package: &'p Package, workflow: &Workflow, node: &str) -> &'p A
 }
 
 /// Composes all layers for a run at this position.
-fn composed(package: &Package, run_state: &RunState, intent: Intent) -> Context {
+fn composed(package: &Package, run_state: &RunState, intent: RunIntent) -> Context {
     let workflow = &package.workflows()[0];
     let agent = effective(package, workflow, &run_state.current_node_id);
     let node = workflow.graph.node(&run_state.current_node_id).unwrap();
-    let place = if run_state.complete { Place::Completed } else { Place::Node(node) };
+    let active = if run_state.complete { ActiveNode::Completed } else { ActiveNode::Node(node) };
     let directive = Directive {
         intent,
         workflow,
-        place,
+        active,
         agent: &agent.id,
         autopilot: Autopilot::On,
-        protocol: Protocol::Told,
+        protocol: Protocol::Included,
         state: StateTool::Patch,
         caller: None,
     };
@@ -71,7 +71,7 @@ fn composed(package: &Package, run_state: &RunState, intent: Intent) -> Context 
     anchor.push(state_summary(run_state));
     let mut context = Context::new(128_000);
     context.set_system(vec![
-        base_rules(Talk::Run),
+        base_rules(RulesFor::Run),
         tool_policy(&Policy::default().tightened(agent.tools.as_ref())),
         persona(agent),
     ]);
@@ -92,7 +92,7 @@ fn shown(messages: &[Arc<Message>]) -> String {
 fn a_run_begins() {
     let package = package("create-story-micro");
     let run_state = run_state("step-01-select-story", &[], json!({}), &[]);
-    let mut context = composed(&package, &run_state, Intent::Start);
+    let mut context = composed(&package, &run_state, RunIntent::Start);
     context.user_input(user_input(
         "Please do\n1-2-user-authentication.",
         Some("step-01-select-story"),
@@ -107,7 +107,7 @@ fn a_run_goes_on_at_a_later_node() {
     let done = ["step-01-select-story", "step-02-discover-inputs", "step-03-extract-context"];
     let artifacts = ["artifacts/create-story/target.md", "artifacts/create-story/context.md"];
     let run_state = run_state("step-04-generate-story", &done, variables, &artifacts);
-    let context = composed(&package, &run_state, Intent::Continue);
+    let context = composed(&package, &run_state, RunIntent::Continue);
     insta::assert_snapshot!(shown(&context.messages()));
 }
 
@@ -116,7 +116,7 @@ fn another_agent_takes_over_at_the_end_node() {
     let package = package("create-story-micro");
     let variables = json!({"storyKey": "1-2-user-authentication"});
     let run_state = run_state("end-99", &["step-05-update-sprint-status"], variables, &[]);
-    let context = composed(&package, &run_state, Intent::Continue);
+    let context = composed(&package, &run_state, RunIntent::Continue);
     let text = shown(&context.messages());
     assert!(text.contains("You are Sam (Summarizer)."), "{text}");
     insta::assert_snapshot!(text);
@@ -127,7 +127,7 @@ fn a_decision_lists_its_branches_and_rules() {
     let package = package("hello-branch");
     let variables = json!({"projectType": "greenfield"});
     let run_state = run_state("decide-02-project-type", &["step-01-intake"], variables, &[]);
-    let context = composed(&package, &run_state, Intent::Continue);
+    let context = composed(&package, &run_state, RunIntent::Continue);
     insta::assert_snapshot!(shown(&context.messages()[3..]));
 }
 
@@ -136,7 +136,7 @@ fn a_completed_run_has_no_node() {
     let package = package("create-story-micro");
     let mut run_state = run_state("end-99", &["end-99"], json!({}), &["artifacts/x.md"]);
     run_state.complete = true;
-    let mut context = composed(&package, &run_state, Intent::Continue);
+    let mut context = composed(&package, &run_state, RunIntent::Continue);
     context.user_input(user_input("Thanks. What is still open?", None));
     insta::assert_snapshot!(shown(&context.messages()[3..]));
 }
@@ -147,9 +147,9 @@ fn a_later_anchor_at_the_same_node_repeats_neither_protocol_nor_step() {
     let workflow = &package.workflows()[0];
     let node = workflow.graph.node("step-01-select-story").unwrap();
     let directive = run_directive(&Directive {
-        intent: Intent::Resume,
+        intent: RunIntent::Resume,
         workflow,
-        place: Place::Node(node),
+        active: ActiveNode::Node(node),
         agent: &package.agents()[0].id,
         autopilot: Autopilot::Off,
         protocol: Protocol::StandsAbove,
@@ -294,7 +294,7 @@ fn data_is_shown_as_a_bounded_preview() {
 
 #[test]
 fn a_conversation_has_rules_of_its_own() {
-    insta::assert_snapshot!(base_rules(Talk::Conversation));
+    insta::assert_snapshot!(base_rules(RulesFor::Conversation));
 }
 
 #[test]
@@ -304,11 +304,11 @@ fn an_interrupted_call_has_a_stable_answer() {
 
 #[test]
 fn a_strict_run_is_told_of_its_own_tools_and_of_no_patch() {
-    let rules = base_rules(Talk::StrictRun);
+    let rules = base_rules(RulesFor::StrictRun);
     assert!(rules.contains("runtime.complete_node") && rules.contains("runtime.update_state"));
     assert!(!rules.contains("updateFrontmatter") && !rules.contains("stepsCompleted"), "{rules}");
     // Everything else is the same as in any run.
     let shared = |text: &str| text.lines().filter(|line| rules.contains(line)).count();
-    let normal = base_rules(Talk::Run);
+    let normal = base_rules(RulesFor::Run);
     assert_eq!(shared(&normal), normal.lines().count() - 2);
 }

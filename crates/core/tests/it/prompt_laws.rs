@@ -5,10 +5,10 @@ use crewagent_core::package::{Package, Workflow};
 use crewagent_core::policy::rules::{RuleSet, Source};
 use crewagent_core::policy::{FsPolicy, McpPolicy, Policy, StateTool};
 use crewagent_core::prompt::{
-    Autopilot, BASE_MAX_BYTES, BRIEF_MAX_BYTES, DATA_MAX_BYTES, DIRECTIVE_MAX_BYTES, DataContext,
-    Directive, INPUT_SHELL_MAX_BYTES, Intent, PERSONA_MAX_BYTES, POLICY_MAX_BYTES, Place, Protocol,
-    STEP_MAX_BYTES, SUMMARY_MAX_BYTES, StepText, Talk, base_rules, data_context, node_brief,
-    persona, run_directive, state_summary, tool_policy, user_input,
+    ActiveNode, Autopilot, BASE_MAX_BYTES, BRIEF_MAX_BYTES, DATA_MAX_BYTES, DIRECTIVE_MAX_BYTES,
+    DataContext, Directive, INPUT_SHELL_MAX_BYTES, PERSONA_MAX_BYTES, POLICY_MAX_BYTES, Protocol,
+    RulesFor, RunIntent, STEP_MAX_BYTES, SUMMARY_MAX_BYTES, StepText, base_rules, data_context,
+    node_brief, persona, run_directive, state_summary, tool_policy, user_input,
 };
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::text::is_unsafe_char;
@@ -210,12 +210,12 @@ proptest! {
         let workflow = &package.workflows()[0];
         check_brief(workflow, &variables, up_to)?;
         let directive = run_directive(&Directive {
-            intent: Intent::Start,
+            intent: RunIntent::Start,
             workflow,
-            place: Place::Node(workflow.graph.node("a").unwrap()),
+            active: ActiveNode::Node(workflow.graph.node("a").unwrap()),
             agent: &package.agents()[0].id,
             autopilot: Autopilot::On,
-            protocol: Protocol::Told,
+            protocol: Protocol::Included,
             state: StateTool::Patch,
             caller: None,
         });
@@ -329,7 +329,7 @@ fn a_hostile_brief_is_readable() {
 
 #[test]
 fn rules_have_a_cap_too() {
-    for talk in [Talk::Run, Talk::StrictRun, Talk::Conversation] {
-        assert!(base_rules(talk).len() <= BASE_MAX_BYTES);
+    for rules in [RulesFor::Run, RulesFor::StrictRun, RulesFor::Conversation] {
+        assert!(base_rules(rules).len() <= BASE_MAX_BYTES);
     }
 }

@@ -31,13 +31,13 @@ enum State {
     /// Thoughts are over; whitespace is dropped until the first word.
     After,
     /// The rest is text.
-    Words,
+    Text,
 }
 
 impl Splitter {
     /// Adds a piece of the content.
     pub(super) fn push(&mut self, text: &str, tell: &mut dyn FnMut(Channel, &str)) {
-        if let State::Words = self.state {
+        if let State::Text = self.state {
             if !text.is_empty() {
                 tell(Channel::Text, text);
             }
@@ -56,7 +56,7 @@ impl Splitter {
     pub(super) fn rest(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         match self.state {
-            State::Start | State::Words => held,
+            State::Start | State::Text => held,
             // A beginning of the closing tag is useless.
             State::Thoughts(_) => String::new(),
             State::After => held.trim_start().to_owned(),
@@ -66,7 +66,7 @@ impl Splitter {
     /// Emits the decided input. Returns true if there may be more.
     fn step(&mut self, tell: &mut dyn FnMut(Channel, &str)) -> bool {
         match self.state {
-            State::Words => false,
+            State::Text => false,
             State::Start | State::After => self.begin(tell),
             State::Thoughts(close) => self.think(close, tell),
         }
@@ -82,7 +82,7 @@ impl Splitter {
         if TAGS.iter().any(|(open, _)| open.starts_with(text)) {
             match self.state {
                 State::After => self.held = text.to_owned(),
-                State::Start | State::Thoughts(_) | State::Words => {}
+                State::Start | State::Thoughts(_) | State::Text => {}
             }
             if self.held.len() < MOST_HELD {
                 return false;
@@ -92,7 +92,7 @@ impl Splitter {
         let words = if let State::After = self.state { text } else { &self.held };
         tell(Channel::Text, words);
         self.held.clear();
-        self.state = State::Words;
+        self.state = State::Text;
         false
     }
 

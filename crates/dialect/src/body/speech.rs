@@ -30,14 +30,14 @@ pub(super) struct Speech<'o> {
 
 /// Contents of a model's message.
 #[derive(Clone, Copy)]
-pub(super) struct Said<'m> {
+pub(super) struct ModelMessage<'m> {
     pub(super) words: Option<&'m str>,
     pub(super) calls: &'m [ToolCall],
     pub(super) from: Option<&'m str>,
     pub(super) extra: Option<&'m Map<String, Json>>,
 }
 
-impl<'m> Said<'m> {
+impl<'m> ModelMessage<'m> {
     /// Reads the contents of a model's message.
     pub(super) fn of(message: &'m Message) -> Self {
         match message {
@@ -83,7 +83,7 @@ impl<'o> Speech<'o> {
     }
 
     /// Writes text and calls of the model. `ids` are those of the calls.
-    pub(super) fn assistant(&self, said: &Said<'_>, ids: &[String], out: &mut Vec<u8>) {
+    pub(super) fn assistant(&self, said: &ModelMessage<'_>, ids: &[String], out: &mut Vec<u8>) {
         let is_ours = said.from.is_none_or(|from| from == self.source);
         let extra = said.extra.filter(|_| is_ours);
         let thoughts = self.thoughts(extra, !said.calls.is_empty());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
 
-use super::speech::{Said, Speech};
+use super::speech::{ModelMessage, Speech};
 use crate::ids::Ids;
 
 /// Substitute for empty input of the user.
@@ -68,7 +68,7 @@ enum Held {
     /// System messages that become one.
     Systems(String),
     /// Text of the model, in one or more messages.
-    Words(Arc<Message>, Option<String>),
+    Text(Arc<Message>, Option<String>),
     /// Calls, and their results so far.
     Calls(Arc<Message>, Vec<Option<Payload>>),
 }
@@ -152,9 +152,7 @@ impl Thread {
             Held::Nothing if self.last == Role::Nobody => {
                 self.held = Held::Systems(text.to_owned())
             }
-            Held::Nothing | Held::Words(..) | Held::Calls(..) => {
-                self.user(speech, place, text, out)
-            }
+            Held::Nothing | Held::Text(..) | Held::Calls(..) => self.user(speech, place, text, out),
         }
     }
 
@@ -178,20 +176,21 @@ impl Thread {
         out: &mut Vec<u8>,
     ) {
         self.before_assistant(speech, place, out);
-        if let Held::Words(first, joined) = &mut self.held {
-            let joined =
-                joined.get_or_insert_with(|| Said::of(first).words.unwrap_or_default().to_owned());
+        if let Held::Text(first, joined) = &mut self.held {
+            let joined = joined.get_or_insert_with(|| {
+                ModelMessage::of(first).words.unwrap_or_default().to_owned()
+            });
             joined.push_str(BETWEEN);
             joined.push_str(words);
             return;
         }
         self.release(speech, place, out);
-        self.held = Held::Words(message.clone(), None);
+        self.held = Held::Text(message.clone(), None);
     }
 
     fn answer(&mut self, speech: &Speech<'_>, id: &str, content: &Payload, out: &mut Vec<u8>) {
         let Held::Calls(message, answers) = &mut self.held else { return };
-        let mut open = Said::of(message).calls.iter().zip(answers.iter_mut());
+        let mut open = ModelMessage::of(message).calls.iter().zip(answers.iter_mut());
         let Some((_, answer)) = open.find(|(call, answer)| call.id == id && answer.is_none())
         else {
             return;
@@ -230,12 +229,12 @@ impl Thread {
                 self.next(Role::System, out);
                 speech.system(&text, out);
             }
-            Held::Words(message, joined) => {
+            Held::Text(message, joined) => {
                 self.next(Role::Assistant, out);
                 let said = match &joined {
                     // Extra data of one of them does not apply to all of them.
-                    Some(words) => Said::words(words),
-                    None => Said::of(&message),
+                    Some(words) => ModelMessage::words(words),
+                    None => ModelMessage::of(&message),
                 };
                 speech.assistant(&said, &[], out);
             }
@@ -250,7 +249,7 @@ impl Thread {
         answers: &[Option<Payload>],
         out: &mut Vec<u8>,
     ) {
-        let said = Said::of(message);
+        let said = ModelMessage::of(message);
         for call in said.calls {
             let name = speech.name(call);
             if !self.called.iter().any(|called| *called == name) {
@@ -269,7 +268,7 @@ impl Thread {
     fn write_user(&mut self, speech: &Speech<'_>, text: &str, out: &mut Vec<u8>) {
         if self.last == Role::Tool && speech.profile.speaks_after_tools {
             self.next(Role::Assistant, out);
-            speech.assistant(&Said::words(SEEN), &[], out);
+            speech.assistant(&ModelMessage::words(SEEN), &[], out);
         }
         self.next(Role::User, out);
         speech.user(text, out);

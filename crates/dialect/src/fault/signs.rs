@@ -1,7 +1,7 @@
 //! Fragments by which the providers' errors are recognised.
 
 use super::FaultKind::{self, *};
-use super::told::{Form, Told};
+use super::error_body::{ErrorBody, Form};
 
 /// Fragments, in lower case, of an error of this kind. All of a line must be present.
 type Sign = &'static [&'static str];
@@ -320,14 +320,14 @@ pub(super) const ADVICE: &[(FaultKind, &str, &str)] = &[
 ];
 
 /// Error texts in lower case, to search for signs.
-struct Words {
+struct ErrorText {
     /// Codes and types.
     codes: String,
     /// Codes, types and messages.
     all: String,
 }
 
-impl Words {
+impl ErrorText {
     fn have(&self, signs: &[Sign]) -> bool {
         signs.iter().any(|sign| sign.iter().all(|part| self.all.contains(part)))
     }
@@ -347,8 +347,8 @@ impl Words {
 }
 
 /// Returns the kind of an error. `status` is that of the answer, or the one inside the error.
-pub(super) fn kind(status: Option<u16>, told: &Told, has_wait: bool) -> FaultKind {
-    let words = Words { codes: told.codes(), all: told.text() };
+pub(super) fn kind(status: Option<u16>, told: &ErrorBody, has_wait: bool) -> FaultKind {
+    let words = ErrorText { codes: told.codes(), all: told.text() };
     match status {
         Some(401) => Auth,
         Some(402) => Credit,
@@ -386,7 +386,7 @@ pub(super) fn kind(status: Option<u16>, told: &Told, has_wait: bool) -> FaultKin
 }
 
 /// Classifies a refused request by its texts. It is retried only if a code permits it.
-fn refused(words: &Words, has_wait: bool) -> FaultKind {
+fn refused(words: &ErrorText, has_wait: bool) -> FaultKind {
     match by_words(words, has_wait) {
         Some(Rate) if !words.are_coded(RATE) => words.first(REFUSALS).unwrap_or(Rejected),
         Some(Server) if !words.are_coded(SERVER) => Rejected,
@@ -399,7 +399,7 @@ const REFUSALS: &[FaultKind] =
     &[NoTools, Window, Credit, ModelOutput, Filter, NoStreaming, Auth, NoEndpoint, NoModel];
 
 /// Classifies an error by its texts alone.
-fn by_words(words: &Words, has_wait: bool) -> Option<FaultKind> {
+fn by_words(words: &ErrorText, has_wait: bool) -> Option<FaultKind> {
     if words.have(TOO_LARGE) {
         return Some(Window);
     }

@@ -72,7 +72,7 @@ impl Kinds {
             None => {}
         }
         if kinds.is_empty() {
-            kinds.extend(told(view));
+            kinds.extend(describe(view));
         }
         Self(kinds)
     }
@@ -115,7 +115,7 @@ impl Kinds {
     }
 }
 
-fn told(view: &View<'_>) -> Option<&'static str> {
+fn describe(view: &View<'_>) -> Option<&'static str> {
     if view.is_cycle || !view.properties.is_empty() || view.additional.is_some() {
         return Some("object");
     }

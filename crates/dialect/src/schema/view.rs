@@ -18,30 +18,30 @@ const POINTER_BYTES: usize = 1_024;
 #[derive(Clone)]
 pub(super) struct Child<'s> {
     pub(super) schema: &'s Json,
-    trail: Option<Rc<Trail<'s>>>,
+    path: Option<Rc<Path<'s>>>,
 }
 
-struct Trail<'s> {
+struct Path<'s> {
     target: &'s str,
-    before: Option<Rc<Trail<'s>>>,
+    before: Option<Rc<Path<'s>>>,
 }
 
 impl<'s> Child<'s> {
     pub(super) fn root(schema: &'s Json) -> Self {
-        Self { schema, trail: None }
+        Self { schema, path: None }
     }
 
     fn with(&self, schema: &'s Json) -> Self {
-        Self { schema, trail: self.trail.clone() }
+        Self { schema, path: self.path.clone() }
     }
 
     fn came_by(&self, target: &str) -> bool {
-        let mut trail = self.trail.as_ref();
-        while let Some(step) = trail {
+        let mut path = self.path.as_ref();
+        while let Some(step) = path {
             if step.target == target {
                 return true;
             }
-            trail = step.before.as_ref();
+            path = step.before.as_ref();
         }
         false
     }
@@ -96,8 +96,8 @@ impl<'s> View<'s> {
             if child.came_by(target) {
                 self.is_cycle = true;
             } else if let Some(schema) = find(root, target) {
-                let trail = Trail { target, before: child.trail.clone() };
-                self.read(&Child { schema, trail: Some(Rc::new(trail)) }, root, left, hops - 1);
+                let path = Path { target, before: child.path.clone() };
+                self.read(&Child { schema, path: Some(Rc::new(path)) }, root, left, hops - 1);
             }
         }
         let all = keys.get("allOf").and_then(Json::as_array);

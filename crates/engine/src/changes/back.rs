@@ -55,7 +55,7 @@ pub enum Outcome {
 
 impl Changes {
     /// Plans a revert without changing anything.
-    pub fn way_back(&self, scope: Scope) -> Result<Vec<Backward>, ChangesError> {
+    pub fn plan_revert(&self, scope: Scope) -> Result<Vec<Backward>, ChangesError> {
         let (from, to) = self.bounds(scope)?;
         let mut files = Vec::new();
         for (path, changes) in self.files() {
@@ -67,12 +67,12 @@ impl Changes {
     }
 
     /// Reverts the files that the user agreed to, if they still have these digests. All others are left alone.
-    pub fn go_back(
+    pub fn revert(
         &self,
         scope: Scope,
         agreed: &[(String, Option<Digest>)],
     ) -> Result<Vec<(String, Outcome)>, ChangesError> {
-        let way = self.way_back(scope)?;
+        let way = self.plan_revert(scope)?;
         let mut outcomes = Vec::new();
         for (path, digest) in agreed {
             let file = way.iter().find(|file| file.path == *path);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crewagent_core::call::Call;
 use crewagent_core::question::approval::{Approval, FileChange};
-use crewagent_core::run::machine::Job;
+use crewagent_core::run::machine::CallJob;
 use crewagent_core::vpath::{Mount, VPath};
 use similar::TextDiff;
 
@@ -21,7 +21,7 @@ const MOST_COMPARED: usize = 1 << 20;
 const TIME: Duration = Duration::from_millis(200);
 
 /// Returns the approval that this change needs, if a rule asks for one.
-pub(super) fn of_change(job: &Job, call: &Call, change: &Change) -> Option<Approval> {
+pub(super) fn of_change(job: &CallJob, call: &Call, change: &Change) -> Option<Approval> {
     let tool = call.tool().name();
     let named = change.files.iter().map(|file| file.path.path());
     let places: Vec<&VPath> = named.chain(change.files.iter().map(|file| &file.place)).collect();
@@ -42,7 +42,7 @@ pub(super) fn of_change(job: &Job, call: &Call, change: &Change) -> Option<Appro
 }
 
 /// Returns the approval of a call that changes no files itself: the user approves the arguments.
-pub(super) fn of_call(job: &Job, tool: &str, blobs: &Blobs) -> Result<Option<Approval>, Halt> {
+pub(super) fn of_call(job: &CallJob, tool: &str, blobs: &Blobs) -> Result<Option<Approval>, Halt> {
     let Some(rule) = job.rule_to_approve(tool) else { return Ok(None) };
     let arguments = request::text(&job.call.arguments, blobs)?;
     let (shown, cut) = both_ends(&arguments);
@@ -64,8 +64,8 @@ fn both_ends(text: &str) -> (String, bool) {
 }
 
 /// Returns the approval unless the user gave exactly this one. A file that has changed since makes another difference.
-fn unless_cleared(job: &Job, approval: Approval) -> Option<Approval> {
-    let is_cleared = job.clearance.once.as_ref().is_some_and(|once| once.is_same(&approval));
+fn unless_cleared(job: &CallJob, approval: Approval) -> Option<Approval> {
+    let is_cleared = job.grants.once.as_ref().is_some_and(|once| once.is_same(&approval));
     (!is_cleared).then_some(approval)
 }
 

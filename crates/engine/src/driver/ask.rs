@@ -10,7 +10,7 @@ use crewagent_core::run::machine::{Ask, Input, Machine};
 use super::{Driver, World, request, unexpected};
 use crate::cancel::Deadline;
 use crate::control::ControlRequest;
-use crate::model::{Again, Delta, Memo, ModelError, ModelErrorKind, Progress, Request};
+use crate::model::{Delta, ModelError, ModelErrorKind, Progress, Request, RequestCache, Retry};
 use crate::step_log::{Halt, Recorded, StepContext, StepLog};
 
 /// The part of a reply that arrived before it was complete.
@@ -28,7 +28,7 @@ impl<L: StepLog> Driver<'_, L> {
         }
         let key = self.ask_key(ask);
         let (machine, toolbox) = (&mut *self.machine, &mut self.state.toolbox);
-        let memo = &mut self.state.memo;
+        let cache = &mut self.state.cache;
         let mut partial = Partial::default();
         let recorded = self.log.step(
             &key,
@@ -47,7 +47,7 @@ impl<L: StepLog> Driver<'_, L> {
                     Some(left) => whenever.within(left),
                     None => whenever,
                 };
-                let replied = reply(world, &request, (memo, &until), context, &mut partial.text);
+                let replied = reply(world, &request, (cache, &until), context, &mut partial.text);
                 partial.is_late = until.is_late() && world.control.request() == ControlRequest::Run;
                 replied
             },
@@ -110,25 +110,25 @@ impl<L: StepLog> Driver<'_, L> {
 fn reply(
     world: &World<'_>,
     request: &Request,
-    (memo, until): (&mut Memo, &Deadline),
+    (cache, until): (&mut RequestCache, &Deadline),
     context: &mut dyn StepContext,
     said: &mut String,
 ) -> Result<EventKind, Halt> {
     let turn = request.place.turn;
     let mut tell = |progress: Progress| match progress {
-        Progress::Words(Delta { text, channel }) => {
+        Progress::Delta(Delta { text, channel }) => {
             if channel == Channel::Text {
                 said.push_str(&text);
             }
             context.emit_delta(EventKind::from(AssistantDelta { turn, text, channel }));
         }
-        Progress::Again(Again { attempt, wait, why: message }) => {
+        Progress::Retry(Retry { attempt, wait, why: message }) => {
             said.clear();
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             context.emit(EventKind::from(ModelRetried { turn, attempt, wait_ms, message }));
         }
     };
-    let mut reply = match world.model.reply(request, memo, &mut tell, until) {
+    let mut reply = match world.model.reply(request, cache, &mut tell, until) {
         Err(ModelError { kind: ModelErrorKind::Window, message, .. }) => {
             return Ok(EventKind::from(ModelOverflowed { turn, message }));
         }

@@ -12,7 +12,7 @@ use crewagent_core::event::{
 use crewagent_core::integrity::Digest;
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::run::machine::{Input, Job, Moves, Whole};
+use crewagent_core::run::machine::{CallJob, Input, Moves, Whole};
 use crewagent_core::tool::canonical;
 use crewagent_core::vpath::{VPath, WritablePath};
 use serde::de::IgnoredAny;
@@ -22,7 +22,7 @@ use crate::cancel::Deadline;
 use crate::clock;
 use crate::mounts::{FileContent, Mounts};
 use crate::step_log::{Halt, Recorded, StepContext, StepLog};
-use crate::tools::{self, Change, Occasion, Plan, Tools};
+use crate::tools::{self, CallContext, Change, Plan, Tools};
 
 /// A change whose intent is recorded.
 pub(super) struct Announced {
@@ -41,9 +41,9 @@ impl Announced {
 }
 
 impl<L: StepLog> Driver<'_, L> {
-    pub(super) fn call(&mut self, job: &Job, world: Option<&World<'_>>) -> Result<(), Halt> {
+    pub(super) fn call(&mut self, job: &CallJob, world: Option<&World<'_>>) -> Result<(), Halt> {
         let key = self.call_key(job);
-        if self.is_served(job) {
+        if self.is_server_tool(job) {
             return self.call_server(job, &key, world);
         }
         if let Some(announced) = self.state.announced.take() {
@@ -56,7 +56,7 @@ impl<L: StepLog> Driver<'_, L> {
             &mut |context| {
                 let world = world.ok_or(Halt::CaughtUp)?;
                 let call = parsed(job, toolbox, world)?;
-                let mounts = world.mounts.of_call(job.call_of);
+                let mounts = world.mounts.of_call(job.frame);
                 let tools = world.tools(&mounts, workflow);
                 let (kind, change) = plan(job, &call, context, world, &tools)?;
                 planned = change;
@@ -100,7 +100,7 @@ impl<L: StepLog> Driver<'_, L> {
     fn carry_out(
         &mut self,
         key: &str,
-        job: &Job,
+        job: &CallJob,
         announced: Announced,
         world: Option<&World<'_>>,
     ) -> Result<(), Halt> {
@@ -114,17 +114,17 @@ impl<L: StepLog> Driver<'_, L> {
                 // The reply and the intent must be durable before the change.
                 context.flush()?;
                 let now = clock::for_people(context.now());
-                let mounts = world.mounts.of_call(job.call_of);
+                let mounts = world.mounts.of_call(job.frame);
                 let answer = match &call {
                     Ok(call) => {
                         let deadline = deadline(job, world);
-                        let occasion = occasion(job, &now, &deadline);
+                        let context = call_context(job, &now, &deadline);
                         match planned {
                             Some(change) => keep_before_images(change, world)?,
                             None => keep_found_images(intent, &mounts, world)?,
                         }
                         let tools = world.tools(&mounts, workflow);
-                        tools.carry_out(call, intent, planned.as_deref(), &occasion)?.answer
+                        tools.carry_out(call, intent, planned.as_deref(), &context)?.answer
                     }
                     Err(refusal) => Answer::from(refusal),
                 };
@@ -153,7 +153,7 @@ impl<L: StepLog> Driver<'_, L> {
     }
 
     /// Returns the key of a call. A move that the user agreed to is performed again under another key.
-    fn call_key(&self, job: &Job) -> String {
+    fn call_key(&self, job: &CallJob) -> String {
         let agreed = match self.machine.agreement() {
             Moves::Free => "/agreed",
             Moves::Ask => "",
@@ -169,7 +169,7 @@ pub(super) fn done(key: &str) -> String {
 
 /// Parses the call or returns the refusal. Loads the arguments, which may be long.
 fn parsed(
-    job: &Job,
+    job: &CallJob,
     toolbox: &request::Toolbox,
     world: &World<'_>,
 ) -> Result<Result<Call, Refusal>, Halt> {
@@ -203,7 +203,7 @@ pub(super) fn cut_off() -> Refusal {
 
 /// Performs the first step: answers the call, asks the user, or plans a change. Touches no file.
 fn plan(
-    job: &Job,
+    job: &CallJob,
     call: &Result<Call, Refusal>,
     context: &mut dyn StepContext,
     world: &World<'_>,
@@ -224,7 +224,7 @@ fn plan(
         context.emit(started(job, call.subject(), None));
     }
     let deadline = deadline(job, world);
-    let plan = tools.plan(call, &occasion(job, &now, &deadline));
+    let plan = tools.plan(call, &call_context(job, &now, &deadline));
     // The result of an interrupted call is not its answer.
     let plan = if deadline.is_late() {
         Plan::Answer(Answer::from(&too_late(job)))
@@ -262,18 +262,18 @@ fn plan(
     })
 }
 
-fn too_late(job: &Job) -> Refusal {
+fn too_late(job: &CallJob) -> Refusal {
     let seconds = job.policy.call_seconds;
     Refusal::new(RefusalCode::Timeout, format!("The call took longer than {seconds} seconds."))
         .hint("Ask for less: a smaller folder, fewer files, a more precise query.")
 }
 
-pub(super) fn deadline(job: &Job, world: &World<'_>) -> Deadline {
+pub(super) fn deadline(job: &CallJob, world: &World<'_>) -> Deadline {
     Deadline::after(Duration::from_secs(job.policy.call_seconds), world.control.cancel())
 }
 
-fn occasion<'o>(job: &'o Job, now: &'o str, deadline: &'o Deadline) -> Occasion<'o> {
-    Occasion {
+fn call_context<'o>(job: &'o CallJob, now: &'o str, deadline: &'o Deadline) -> CallContext<'o> {
+    CallContext {
         policy: &job.policy,
         created: &job.created,
         now,
@@ -309,16 +309,16 @@ fn keep_found_images(intent: &Intent, mounts: &Mounts, world: &World<'_>) -> Res
     Ok(())
 }
 
-fn tool(job: &Job) -> String {
+fn tool(job: &CallJob) -> String {
     canonical(&job.call.name).unwrap_or(&job.call.name).to_owned()
 }
 
-pub(super) fn asked(job: &Job, question: Question) -> EventKind {
+pub(super) fn asked(job: &CallJob, question: Question) -> EventKind {
     EventKind::from(UserAsked { call_id: job.call.id.clone(), moved: None, question })
 }
 
 pub(super) fn started(
-    job: &Job,
+    job: &CallJob,
     subject: Option<String>,
     intent: Option<Box<Intent>>,
 ) -> EventKind {
@@ -326,7 +326,7 @@ pub(super) fn started(
     EventKind::from(ToolStarted { turn: job.turn, call_id, tool: tool(job), subject, intent })
 }
 
-pub(super) fn finished(job: &Job, answer: Answer) -> EventKind {
+pub(super) fn finished(job: &CallJob, answer: Answer) -> EventKind {
     EventKind::from(ToolFinished {
         turn: job.turn,
         call_id: job.call.id.clone(),

@@ -5,12 +5,12 @@ use crewagent_core::event::{
     EventKind, FileIntent, FrameEntered, FrameEvent, FrameHeld, FrameLeft, FramePlanned,
 };
 use crewagent_core::integrity::Digest;
-use crewagent_core::run::machine::{Input, Machine, Shift, Shifted};
+use crewagent_core::run::machine::{FrameChange, FrameChanged, Input, Machine};
 use crewagent_core::state::call::Frame;
 
 use super::{Driver, World, unexpected};
 use crate::clock;
-use crate::documents::{Crossed, Crossing, Documents, Stuck, Way};
+use crate::documents::{Direction, Documents, FrameStep, FrameWrite, Stuck};
 use crate::step_log::{Halt, Recorded, StepLog};
 
 /// A frame change that is recorded and not carried out yet.
@@ -31,7 +31,7 @@ impl Planned {
 impl<L: StepLog> Driver<'_, L> {
     pub(super) fn change_frame(
         &mut self,
-        shift: &Shift,
+        shift: &FrameChange,
         world: Option<&World<'_>>,
     ) -> Result<(), Halt> {
         let key = self.frame_key(shift);
@@ -69,23 +69,23 @@ impl<L: StepLog> Driver<'_, L> {
                 self.state.planned = Some(Planned { files, at });
                 return Ok(());
             } else if let EventKind::Frame(FrameEvent::Entered(FrameEntered { state, .. })) = kind {
-                Shifted::Entered(state)
+                FrameChanged::Entered(state)
             } else if let EventKind::Frame(FrameEvent::Left(FrameLeft { change, .. })) = kind {
-                Shifted::Left(change)
+                FrameChanged::Left(change)
             } else if let EventKind::Frame(FrameEvent::Held(FrameHeld { message, .. })) = kind {
-                Shifted::Held(message)
+                FrameChanged::Held(message)
             } else {
                 return Err(unexpected("a change of the active workflow", &kind));
             };
-        self.feed(Input::Shifted(shifted), time);
+        self.feed(Input::FrameChanged(shifted), time);
         Ok(())
     }
 
-    fn frame_key(&self, shift: &Shift) -> String {
+    fn frame_key(&self, shift: &FrameChange) -> String {
         let inputs = self.state.inputs;
         let key = match shift {
-            Shift::Enter { frame } => format!("t{inputs}/enter/{}", frame.call),
-            Shift::Return { frame, attempt, .. } => {
+            FrameChange::Enter { frame } => format!("t{inputs}/enter/{}", frame.call),
+            FrameChange::Return { frame, attempt, .. } => {
                 format!("t{inputs}/return/{}/{attempt}", frame.call)
             }
         };
@@ -93,40 +93,40 @@ impl<L: StepLog> Driver<'_, L> {
     }
 }
 
-fn frame(shift: &Shift) -> &Frame {
+fn frame(shift: &FrameChange) -> &Frame {
     match shift {
-        Shift::Enter { frame } | Shift::Return { frame, .. } => frame,
+        FrameChange::Enter { frame } | FrameChange::Return { frame, .. } => frame,
     }
 }
 
 /// Performs the first step: plans the writes.
 fn plan(
     machine: &Machine,
-    shift: &Shift,
+    shift: &FrameChange,
     at: String,
     world: &World<'_>,
 ) -> Result<EventKind, Stuck> {
-    let (crossing, way) = crossing(machine, shift, &at).ok_or_else(|| unknown(shift))?;
-    let files = Documents(world.mounts).plan(&crossing, way)?.files();
+    let (step, way) = step(machine, shift, &at).ok_or_else(|| unknown(shift))?;
+    let files = Documents(world.mounts).plan(&step, way)?.files();
     Ok(EventKind::from(FramePlanned { frame: frame(shift).clone(), files, at }))
 }
 
 /// Performs the second step: makes the writes that are left.
 fn carry_out(
     machine: &Machine,
-    shift: &Shift,
+    shift: &FrameChange,
     planned: &Planned,
     world: &World<'_>,
 ) -> Result<EventKind, Stuck> {
-    let (crossing, way) = crossing(machine, shift, &planned.at).ok_or_else(|| unknown(shift))?;
-    let crossed = Documents(world.mounts).carry_out(&crossing, way, &planned.files, world.blobs)?;
+    let (step, way) = step(machine, shift, &planned.at).ok_or_else(|| unknown(shift))?;
+    let write = Documents(world.mounts).carry_out(&step, way, &planned.files, world.blobs)?;
     let frame = frame(shift).clone();
-    Ok(match (crossed, way, shift) {
-        (Crossed::Entered(state), Way::Enter(agent), _) => {
+    Ok(match (write, way, shift) {
+        (FrameWrite::Entered(state), Direction::Enter(agent), _) => {
             let (depth, agent_id) = (machine.callers().len() + 1, agent.to_string());
             EventKind::from(FrameEntered { frame, depth, agent_id, state })
         }
-        (Crossed::Left(change), _, Shift::Return { failed, .. }) => {
+        (FrameWrite::Left(change), _, FrameChange::Return { failed, .. }) => {
             EventKind::from(FrameLeft { frame, failed: failed.clone(), change: Box::new(change) })
         }
         (_, _, _) => return Err(unknown(shift)),
@@ -134,16 +134,16 @@ fn carry_out(
 }
 
 /// Returns the frame and the kind of its change.
-fn crossing<'c>(
+fn step<'c>(
     machine: &'c Machine,
-    shift: &'c Shift,
+    shift: &'c FrameChange,
     now: &'c str,
-) -> Option<(Crossing<'c>, Way<'c>)> {
+) -> Option<(FrameStep<'c>, Direction<'c>)> {
     let frame = frame(shift);
     let callers = machine.callers();
     let depth = match shift {
-        Shift::Enter { .. } => callers.len(),
-        Shift::Return { .. } => callers.len().checked_sub(1)?,
+        FrameChange::Enter { .. } => callers.len(),
+        FrameChange::Return { .. } => callers.len().checked_sub(1)?,
     };
     let caller = machine.workflow_at(depth)?;
     let call = caller.calls.get(frame.node_id.as_str())?;
@@ -151,15 +151,15 @@ fn crossing<'c>(
     let above = depth.checked_sub(1).and_then(|above| callers.get(above));
     let caller_call = above.map(|caller| caller.frame.call);
     let way = match shift {
-        Shift::Enter { .. } => Way::Enter(machine.agent_called_by(depth, frame)?),
-        Shift::Return { failed: None, .. } => Way::Leave(machine.settings().missing),
-        Shift::Return { failed: Some(_), .. } => Way::GiveUp,
+        FrameChange::Enter { .. } => Direction::Enter(machine.agent_called_by(depth, frame)?),
+        FrameChange::Return { failed: None, .. } => Direction::Leave(machine.settings().missing),
+        FrameChange::Return { failed: Some(_), .. } => Direction::GiveUp,
     };
     let created = machine.created();
-    Some((Crossing { frame, call, caller, caller_call, child, created, now }, way))
+    Some((FrameStep { frame, call, caller, caller_call, child, created, now }, way))
 }
 
-fn unknown(shift: &Shift) -> Stuck {
+fn unknown(shift: &FrameChange) -> Stuck {
     let workflow = &frame(shift).workflow_id;
     Stuck::Held(format!("The package has no workflow `{workflow}` that could be called here."))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crewagent_core::call::schema;
 use crewagent_core::context::tools_digest;
-use crewagent_core::event::{EventKind, RequestFacts, TurnStarted};
+use crewagent_core::event::{EventKind, RequestSummary, TurnStarted};
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
@@ -13,19 +13,19 @@ use crewagent_core::policy::Policy;
 use crewagent_core::policy::rules::Verdict;
 use crewagent_core::run::machine::{Ask, Machine};
 use crewagent_core::tool::ToolSpec;
-use crewagent_core::tool::served::{ServedTool, ServerName, is_served};
+use crewagent_core::tool::server_tool::{ServerName, ServerTool, is_server_tool};
 use crewagent_dialect::names::Names;
 use crewagent_dialect::profile::NameForm;
 
 use crate::blobs::{BlobError, Blobs};
-use crate::model::{Place, Request};
+use crate::model::{Request, TurnPosition};
 use crate::step_log::Halt;
 
 /// Tools of the current agent, rebuilt when its policy or the list of a server changes.
 #[derive(Default)]
 pub(crate) struct Toolbox {
     made: Option<Made>,
-    served: BTreeMap<ServerName, Vec<ServedTool>>,
+    server_tools: BTreeMap<ServerName, Vec<ServerTool>>,
 }
 
 /// Tools that a policy allows.
@@ -44,7 +44,7 @@ impl Toolbox {
             return (made.tools.clone(), made.digest);
         }
         let mut tools = schema::tools(&policy);
-        tools.extend(self.allowed(&policy).map(ServedTool::spec));
+        tools.extend(self.allowed(&policy).map(ServerTool::spec));
         let tools: Arc<[ToolSpec]> = tools.into();
         let digest = tools_digest(&tools);
         let bytes = serde_json::to_vec(&tools).map_or(0, |json| json.len() as u64);
@@ -58,29 +58,29 @@ impl Toolbox {
     }
 
     /// Sets the tools of a server.
-    pub(super) fn list(&mut self, server: ServerName, tools: Vec<ServedTool>) {
-        self.served.insert(server, tools);
+    pub(super) fn list(&mut self, server: ServerName, tools: Vec<ServerTool>) {
+        self.server_tools.insert(server, tools);
         self.made = None;
     }
 
     /// Returns the tools of a server, if they are known.
-    pub(super) fn listed(&self, server: &ServerName) -> Option<&[ServedTool]> {
-        self.served.get(server).map(Vec::as_slice)
+    pub(super) fn listed(&self, server: &ServerName) -> Option<&[ServerTool]> {
+        self.server_tools.get(server).map(Vec::as_slice)
     }
 
     /// Returns the tools of servers that a policy allows, ordered by server name.
-    pub(super) fn allowed<'t>(&'t self, policy: &Policy) -> impl Iterator<Item = &'t ServedTool> {
-        let servers = self.served.iter().filter(|(server, _)| policy.mcp.allows(server));
-        let is_open = |tool: &&ServedTool| policy.outlook(&tool.name()).verdict != Verdict::Deny;
+    pub(super) fn allowed<'t>(&'t self, policy: &Policy) -> impl Iterator<Item = &'t ServerTool> {
+        let servers = self.server_tools.iter().filter(|(server, _)| policy.mcp.allows(server));
+        let is_open = |tool: &&ServerTool| policy.outlook(&tool.name()).verdict != Verdict::Deny;
         servers.flat_map(|(_, tools)| tools).filter(is_open)
     }
 
     /// Returns the server's tool with this name, in its canonical form or as providers see it.
-    pub(super) fn served(&self, name: &str, policy: &Policy) -> Option<&ServedTool> {
-        if !is_served(name) {
+    pub(super) fn server_tool(&self, name: &str, policy: &Policy) -> Option<&ServerTool> {
+        if !is_server_tool(name) {
             return None;
         }
-        let tools: Vec<&ServedTool> = self.allowed(policy).collect();
+        let tools: Vec<&ServerTool> = self.allowed(policy).collect();
         let is_meant = |name: &str| tools.iter().find(|tool| tool.name() == name).copied();
         is_meant(name).or_else(|| {
             let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
@@ -106,9 +106,9 @@ pub(crate) fn of(
     Ok(Request {
         messages,
         tools,
-        place: Place {
+        place: TurnPosition {
             turn: ask.turn,
-            is_talk: machine.workflow().is_none(),
+            is_conversation: machine.workflow().is_none(),
             call: machine.call(),
             workflow: machine.workflow().and_then(|workflow| workflow.id.clone()),
             node_id: ask.node_id.clone(),
@@ -138,7 +138,7 @@ pub(super) fn turn_started(machine: &mut Machine, ask: &Ask, request: &Request) 
         call,
         node_id: ask.node_id.clone(),
         agent_id: ask.agent_id.as_ref().map(ToString::to_string),
-        request: RequestFacts {
+        request: RequestSummary {
             messages: request.messages.len(),
             bytes: context.bytes(),
             sha256: request.sha256.clone(),

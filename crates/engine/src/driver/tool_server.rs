@@ -4,14 +4,14 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crewagent_core::call::served;
+use crewagent_core::call::server_tool;
 use crewagent_core::event::{
     Answer, EventKind, ServerLogged, ToolEvent, ToolFinished, ToolStarted, ToolsListed,
 };
 use crewagent_core::payload::Payload;
 use crewagent_core::refusal::Refusal;
-use crewagent_core::run::machine::{Job, Whole};
-use crewagent_core::tool::served::{ServedTool, ServerName, is_served};
+use crewagent_core::run::machine::{CallJob, Whole};
+use crewagent_core::tool::server_tool::{ServerName, ServerTool, is_server_tool};
 use serde_json::{Map, Value as Json};
 
 use super::call::{asked, cut_off, deadline, finished, started, would_need_closing};
@@ -68,7 +68,7 @@ impl<L: StepLog> Driver<'_, L> {
 
     /// Applies the tool list of a server, which was just recorded or is replayed.
     pub(super) fn list(&mut self, server: &str, tools: &Payload) {
-        let tools: Option<Vec<ServedTool>> =
+        let tools: Option<Vec<ServerTool>> =
             tools.inline().and_then(|text| serde_json::from_str(text).ok());
         if let Ok(server) = server.parse() {
             self.state.toolbox.list(server, tools.unwrap_or_default());
@@ -76,11 +76,12 @@ impl<L: StepLog> Driver<'_, L> {
     }
 
     /// Returns true if a call is for a server's tool that the model was offered, or that it was when the call started.
-    pub(super) fn is_served(&self, job: &Job) -> bool {
-        self.is_in_doubt(job) || self.state.toolbox.served(&job.call.name, &job.policy).is_some()
+    pub(super) fn is_server_tool(&self, job: &CallJob) -> bool {
+        self.is_in_doubt(job)
+            || self.state.toolbox.server_tool(&job.call.name, &job.policy).is_some()
     }
 
-    fn is_in_doubt(&self, job: &Job) -> bool {
+    fn is_in_doubt(&self, job: &CallJob) -> bool {
         self.state.servers.in_doubt.as_ref() == Some(&job.call.id)
     }
 
@@ -88,13 +89,14 @@ impl<L: StepLog> Driver<'_, L> {
     /// the model is told so, and the call is not repeated.
     pub(super) fn call_server(
         &mut self,
-        job: &Job,
+        job: &CallJob,
         key: &str,
         world: Option<&World<'_>>,
     ) -> Result<(), Halt> {
-        let tool = self.state.toolbox.served(&job.call.name, &job.policy).cloned();
+        let tool = self.state.toolbox.server_tool(&job.call.name, &job.policy).cloned();
         if self.is_in_doubt(job) {
-            let name = tool.map_or_else(|| served::written(&job.call.name), |tool| tool.name());
+            let name =
+                tool.map_or_else(|| server_tool::written(&job.call.name), |tool| tool.name());
             return self.settle_doubt(job, key, &name, world);
         }
         let Some(tool) = tool else {
@@ -111,7 +113,7 @@ impl<L: StepLog> Driver<'_, L> {
             &mut || {
                 let world = world.ok_or(Halt::CaughtUp)?;
                 let read = read_arguments(job, &name, world)?;
-                let subject = read.as_ref().ok().and_then(served::subject);
+                let subject = read.as_ref().ok().and_then(server_tool::subject);
                 let _ = arguments.set(read);
                 Ok(named(started(job, subject, None), &name))
             },
@@ -146,7 +148,7 @@ impl<L: StepLog> Driver<'_, L> {
     /// Answers a call whose outcome is unknown, whether or not the policy allows the tool now.
     fn settle_doubt(
         &mut self,
-        job: &Job,
+        job: &CallJob,
         key: &str,
         name: &str,
         world: Option<&World<'_>>,
@@ -166,9 +168,9 @@ impl<L: StepLog> Driver<'_, L> {
     /// Asks the user to approve a call.
     fn ask_approval(
         &mut self,
-        job: &Job,
+        job: &CallJob,
         key: &str,
-        tool: &ServedTool,
+        tool: &ServerTool,
         world: Option<&World<'_>>,
     ) -> Result<(), Halt> {
         let recorded = self.log.step(
@@ -186,17 +188,17 @@ impl<L: StepLog> Driver<'_, L> {
 }
 
 /// Returns the refusal of a call of a server's tool that is not offered.
-pub(super) fn not_offered(job: &Job, toolbox: &Toolbox) -> Option<Refusal> {
-    if !is_served(&job.call.name) || job.whole == Whole::CutOff {
+pub(super) fn not_offered(job: &CallJob, toolbox: &Toolbox) -> Option<Refusal> {
+    if !is_server_tool(&job.call.name) || job.whole == Whole::CutOff {
         return None;
     }
-    let offered: Vec<String> = toolbox.allowed(&job.policy).map(ServedTool::name).collect();
-    Some(served::refusal(&job.call.name, &offered, &job.policy))
+    let offered: Vec<String> = toolbox.allowed(&job.policy).map(ServerTool::name).collect();
+    Some(server_tool::refusal(&job.call.name, &offered, &job.policy))
 }
 
 /// Parses the arguments of a call, or returns the refusal.
 fn read_arguments(
-    job: &Job,
+    job: &CallJob,
     tool: &str,
     world: &World<'_>,
 ) -> Result<Result<Map<String, Json>, Refusal>, Halt> {
@@ -204,7 +206,7 @@ fn read_arguments(
     Ok(match job.whole {
         Whole::CutOff => Err(cut_off()),
         Whole::Whole if would_need_closing(&text) => Err(cut_off()),
-        Whole::Whole => served::arguments(tool, &text),
+        Whole::Whole => server_tool::arguments(tool, &text),
     })
 }
 
@@ -220,7 +222,7 @@ fn doubt(key: &str) -> String {
 
 /// Returns the event that records an offer, if it is new. A server that fails keeps its tools: the next call restarts
 /// it.
-fn news(server: &ServerName, offer: &Offer, known: Option<&[ServedTool]>) -> Option<EventKind> {
+fn news(server: &ServerName, offer: &Offer, known: Option<&[ServerTool]>) -> Option<EventKind> {
     let (tools, left_out, error) = match &offer.listed {
         Ok(listed) => (listed.tools.as_slice(), listed.left_out.clone(), None),
         Err(_) if known.is_some() => return None,
@@ -231,7 +233,7 @@ fn news(server: &ServerName, offer: &Offer, known: Option<&[ServedTool]>) -> Opt
     }
     Some(EventKind::from(ToolsListed {
         server: server.to_string(),
-        names: tools.iter().map(ServedTool::name).collect(),
+        names: tools.iter().map(ServerTool::name).collect(),
         left_out,
         error,
         tools: serde_json::to_string(tools).unwrap_or_default().into(),

@@ -19,10 +19,10 @@ impl<'s> LocalHost<'s> {
     }
 
     fn opened(&self, mut folder: RunFolder) -> Result<Opened<JournalLog>, HostError> {
-        let roots = self.runs.roots(&folder.facts)?;
+        let roots = self.runs.roots(&folder.record)?;
         let mounts = folder.mounts(&roots)?;
         let recovered = std::mem::take(&mut folder.recovered);
-        let (record, blobs) = (folder.facts.clone(), folder.blobs.clone());
+        let (record, blobs) = (folder.record.clone(), folder.blobs.clone());
         let log = JournalLog::new(folder, self.clock.clone());
         let files = RunFiles { mounts, blobs, project: roots.project };
         Ok(Opened { record, log, events: recovered.events, notes: recovered.notes, files })

@@ -22,7 +22,7 @@ pub struct Reader {
 
 /// Position after a record, to continue from later.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RecordOffset {
     /// Number of the record.
     pub seq: u64,
     line: Line,
@@ -53,13 +53,13 @@ impl Reader {
     }
 
     /// Returns the current position; `None` before the first record.
-    pub fn place(&self) -> Option<Place> {
-        self.last.map(|line| Place { seq: self.seq, line })
+    pub fn place(&self) -> Option<RecordOffset> {
+        self.last.map(|line| RecordOffset { seq: self.seq, line })
     }
 
     /// Moves to an earlier position and returns true if its record is still there: the journal may have been
     /// truncated or rewritten since.
-    pub fn go_to(&mut self, place: &Place) -> Result<bool, JournalError> {
+    pub fn go_to(&mut self, place: &RecordOffset) -> Result<bool, JournalError> {
         let Line { start, end, sha256 } = place.line;
         let found = self.piece(start, end - start)?;
         let is_there = Digest::of(&found) == sha256;

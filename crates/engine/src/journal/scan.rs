@@ -217,8 +217,8 @@ fn read(line: &[u8], end: LineEnd) -> Line {
 }
 
 impl Judged {
-    /// Describes repairs and damage. `aside` names the file that holds the damaged records.
-    pub fn notes(&self, aside: &str) -> Vec<String> {
+    /// Describes repairs and damage. `quarantine` names the file that holds the damaged records.
+    pub fn notes(&self, quarantine: &str) -> Vec<String> {
         let mut notes = Vec::new();
         let repeated = self.repeated;
         match repeated {
@@ -236,7 +236,7 @@ impl Judged {
                 "the last record of the journal was torn and was cut off ({bytes} bytes)"
             )),
             Rest::Damaged { bytes } => notes.push(format!(
-                "the journal is damaged behind record {}; what follows ({bytes} bytes) was moved to `{aside}`",
+                "the journal is damaged behind record {}; what follows ({bytes} bytes) was moved to `{quarantine}`",
                 self.events.len()
             )),
         }

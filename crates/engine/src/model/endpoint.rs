@@ -27,12 +27,12 @@ pub struct Endpoint {
     /// Context window in tokens.
     pub window: Option<u64>,
     pub price: Option<Price>,
-    pub patience: Patience,
+    pub timeouts: Timeouts,
 }
 
 /// Timeouts and retries of requests to a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// Time to connect.
     pub connect: Duration,
     /// Time until the first byte of a reply. Some servers queue requests for minutes.
@@ -47,7 +47,7 @@ pub struct Patience {
     pub longest_wait: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(15),

@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_LINKS: usize = 40;
 
 /// Resolved target of a write.
-pub(super) struct Place {
+pub(super) struct Destination {
     /// Deepest existing folder on the path.
     pub(super) folder: Arc<Dir>,
     /// Missing folders below it, outermost first.
@@ -65,9 +65,9 @@ impl Opened {
 
 impl Mounts {
     /// Resolves the path that a write goes to. Changes nothing.
-    pub(super) fn place(&self, path: &VPath) -> Result<Place, Stop> {
+    pub(super) fn place(&self, path: &VPath) -> Result<Destination, Stop> {
         let real = self.real(path);
-        let mut way = Way {
+        let mut way = Walk {
             disk: &self.disk,
             path,
             open: vec![self.root(real).clone()],
@@ -78,24 +78,24 @@ impl Mounts {
         if real.relative().split('/').count() > MAX_DEPTH {
             return Err(too_deep(path).into());
         }
-        way.todo.extend(real.relative().split('/').map(Step::named));
+        way.todo.extend(real.relative().split('/').map(Segment::named));
         way.walk()
     }
 }
 
-struct Step {
+struct Segment {
     name: OsString,
     /// True if a link contributed the name, and not the model.
     linked: bool,
 }
 
-impl Step {
+impl Segment {
     fn named(name: &str) -> Self {
         Self { name: name.into(), linked: false }
     }
 }
 
-struct Way<'p> {
+struct Walk<'p> {
     disk: &'p Disk,
     /// Path as the model wrote it.
     path: &'p VPath,
@@ -103,12 +103,12 @@ struct Way<'p> {
     open: Vec<Arc<Dir>>,
     /// Their names, without the mount.
     names: Vec<String>,
-    todo: VecDeque<Step>,
+    todo: VecDeque<Segment>,
     links: usize,
 }
 
-impl Way<'_> {
-    fn walk(mut self) -> Result<Place, Stop> {
+impl Walk<'_> {
+    fn walk(mut self) -> Result<Destination, Stop> {
         while let Some(step) = self.todo.pop_front() {
             if step.name == ".." {
                 self.open.pop();
@@ -184,7 +184,7 @@ impl Way<'_> {
                 Component::CurDir => continue,
                 Component::RootDir | Component::Prefix(_) => return Err(escape(self.path).into()),
             };
-            self.todo.push_front(Step { name, linked: true });
+            self.todo.push_front(Segment { name, linked: true });
         }
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Way<'_> {
     }
 
     /// Completes the path where nothing exists from here on down.
-    fn arrive_at_nothing(mut self, first: String) -> Result<Place, Stop> {
+    fn arrive_at_nothing(mut self, first: String) -> Result<Destination, Stop> {
         if self.open.first().is_some_and(|root| is_removed(root)) {
             return Err(MountError::gone("write", self.path).into());
         }
@@ -223,14 +223,19 @@ impl Way<'_> {
         self.arrive(name, missing, Found::Nothing)
     }
 
-    fn arrive(mut self, name: String, missing: Vec<String>, found: Found) -> Result<Place, Stop> {
+    fn arrive(
+        mut self,
+        name: String,
+        missing: Vec<String>,
+        found: Found,
+    ) -> Result<Destination, Stop> {
         let mut names = self.names;
         names.extend(missing.iter().cloned());
         names.push(name.clone());
         let path = VPath::new(self.path.mount(), &names.join("/"))
             .ok_or_else(|| unfollowable(self.path))?;
         let folder = self.open.pop().ok_or_else(|| escape(self.path))?;
-        Ok(Place { folder, missing, name, path, found })
+        Ok(Destination { folder, missing, name, path, found })
     }
 }
 

@@ -6,11 +6,11 @@ use crewagent_core::vpath::{Mount, WritablePath};
 
 use super::Mounts;
 use super::error::Stop;
-use super::place::Place;
+use super::place::Destination;
 
 impl Mounts {
     /// Resolves the target of a write and checks the rules for both the given and the resolved path.
-    pub(super) fn allowed_place(&self, path: &WritablePath) -> Result<Place, Stop> {
+    pub(super) fn allowed_place(&self, path: &WritablePath) -> Result<Destination, Stop> {
         check(path)?;
         let place = self.place(path.path())?;
         if place.path != *self.real(path.path()) {

@@ -16,7 +16,7 @@ use super::Mounts;
 use super::error::{Answer, MountError, Stop, settle};
 use super::fault::{Fault, fault};
 use super::open::{self, check_regular, sandbox, unfollowable};
-use super::place::{Found, Opened, Place};
+use super::place::{Destination, Found, Opened};
 use super::read::{FileContent, MAX_FILE, Measured, measure};
 use super::site::{Label, Site, is_same_file};
 use super::temp::{InTheWay, Temp};
@@ -169,7 +169,7 @@ impl Opened {
     }
 }
 
-impl Place {
+impl Destination {
     /// Returns the existing file. Refuses one that must not be replaced.
     fn old(&mut self, disk: &Disk, path: &VPath) -> Result<Option<Opened>, Stop> {
         let opened = match std::mem::replace(&mut self.found, Found::Closed) {
@@ -331,7 +331,7 @@ fn inherit(_: &std::fs::File, _: &Metadata, _: &Metadata) -> io::Result<()> {
 /// Folders created for a write, removed again if it fails.
 struct Made<'p> {
     disk: &'p Disk,
-    place: &'p Place,
+    place: &'p Destination,
     /// Outermost first, each inside the previous one.
     folders: Vec<(&'p str, Dir, Maker)>,
 }
@@ -343,7 +343,7 @@ enum Maker {
 }
 
 impl<'p> Made<'p> {
-    fn folders(disk: &'p Disk, place: &'p Place, path: &VPath) -> Result<Self, Stop> {
+    fn folders(disk: &'p Disk, place: &'p Destination, path: &VPath) -> Result<Self, Stop> {
         let mut made = Self { disk, place, folders: Vec::new() };
         for name in &place.missing {
             let (parent, label) = (made.folder(), made.label());

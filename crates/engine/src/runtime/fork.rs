@@ -12,12 +12,12 @@ use crewagent_core::fork::Fork;
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::Message;
 use crewagent_core::run::history::{History, Position, Snapshot, Visit};
-use crewagent_core::run::machine::Cast;
+use crewagent_core::run::machine::Subject;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::StateDocument;
 use crewagent_core::vpath::VPath;
 
-use super::open::{Past, cast, data_of, today, words_at_hand};
+use super::open::{Replay, data_of, subject, today, words_at_hand};
 use super::start::reference;
 use super::{ForkError, ResumeError};
 use crate::clock::{self, Clock};
@@ -55,7 +55,7 @@ pub struct Forked {
 /// Everything that the new run starts with, except its id.
 pub(super) struct Prepared {
     view: RunView,
-    cast: Cast,
+    subject: Subject,
     data: Option<Arc<str>>,
     visit: Visit,
     documents: BTreeMap<Option<u64>, StateDocument>,
@@ -80,14 +80,14 @@ pub(super) fn prepare(store: &Store, plan: &ForkRun) -> Result<Prepared, ForkErr
     let visit =
         visit.ok_or_else(|| ForkError::Visit { run: plan.run.clone(), event: plan.event })?;
     let data = data_of(events, &view.blobs);
-    let cast = cast(store, &view.facts, data.clone())?;
+    let subject = subject(store, &view.record, data.clone())?;
     let snapshot = Snapshot::of(events, plan.event);
     let documents = documents(store, &view, &snapshot, &visit)?;
-    let place = place(&cast, &documents, &snapshot, &view, &visit)?;
+    let place = place(&subject, &documents, &snapshot, &view, &visit)?;
     let system = store.settings().for_runs();
     let settings = today(&snapshot.history.settings, store);
-    let words = words(&view, cast.clone(), plan.event, &system);
-    Ok(Prepared { cast, data, visit, documents, place, words, settings, view })
+    let words = words(&view, subject.clone(), plan.event, &system);
+    Ok(Prepared { subject, data, visit, documents, place, words, settings, view })
 }
 
 /// Returns the documents of the snapshot. Those of open frames must be found; those of finished frames are copied if
@@ -98,7 +98,7 @@ fn documents(
     snapshot: &Snapshot,
     visit: &Visit,
 ) -> Result<BTreeMap<Option<u64>, StateDocument>, ForkError> {
-    let run = &view.facts.run_id;
+    let run = &view.record.run_id;
     let position = &snapshot.history.position;
     let open: Vec<u64> = position.frames().map(|frame| frame.call).collect();
     let mut found = BTreeMap::new();
@@ -129,14 +129,14 @@ fn as_it_was(view: &RunView, digest: Option<&str>, now: String) -> Option<String
 
 /// Returns the position by the documents, which must match that of the journal.
 fn place(
-    cast: &Cast,
+    subject: &Subject,
     documents: &BTreeMap<Option<u64>, StateDocument>,
     snapshot: &Snapshot,
     view: &RunView,
     visit: &Visit,
 ) -> Result<Position, ForkError> {
-    let (Cast::Workflow { package, .. }, Some(own)) = (cast, cast.workflow()) else {
-        return Err(ForkError::Visit { run: view.facts.run_id.clone(), event: visit.seq });
+    let (Subject::Workflow { package, .. }, Some(own)) = (subject, subject.workflow()) else {
+        return Err(ForkError::Visit { run: view.record.run_id.clone(), event: visit.seq });
     };
     let missing =
         |call| NoDocument::Unusable(format!("{} is not there", VPath::state_document(call)));
@@ -151,16 +151,16 @@ fn place(
 
 /// Returns the messages of user and model so far. A journal that cannot be replayed gives none; the position is known
 /// without it.
-fn words(view: &RunView, cast: Cast, event: u64, system: &RunSettings) -> Vec<Message> {
+fn words(view: &RunView, subject: Subject, event: u64, system: &RunSettings) -> Vec<Message> {
     let events = view.recovered.events.iter();
     let mut events: Vec<Event> = events.take_while(|one| one.seq <= event).cloned().collect();
     words_at_hand(&mut events, &view.blobs);
-    let past = Past::of(events, &Found::default(), system);
-    let Some(started) = past.started else { return Vec::new() };
-    let mut machine = past.machine(cast);
+    let replay = Replay::of(events, &Found::default(), system);
+    let Some(started) = replay.started else { return Vec::new() };
+    let mut machine = replay.machine(subject);
     let mut driver = Driver {
         machine: &mut machine,
-        log: &mut ReplayLog::new(past.events),
+        log: &mut ReplayLog::new(replay.events),
         state: &mut DriverState::default(),
         listener: &mut |_| {},
         watch: None,
@@ -174,7 +174,7 @@ fn words(view: &RunView, cast: Cast, event: u64, system: &RunSettings) -> Vec<Me
 
 impl Prepared {
     /// Describes the new run for the user.
-    pub(super) fn told(self, id: RunId) -> Forked {
+    pub(super) fn report(self, id: RunId) -> Forked {
         let Self { visit, documents, place, words, settings, .. } = self;
         Forked { id, visit, place, documents: documents.len(), words, settings }
     }
@@ -200,23 +200,23 @@ impl Prepared {
             key: None,
             kind,
         };
-        let facts = &self.view.facts;
+        let record = &self.view.record;
         let run = store.runs().create(NewRun {
             id: id.clone(),
-            project: facts.project_id.clone(),
-            subject: facts.subject.clone(),
+            project: record.project_id.clone(),
+            subject: record.subject.clone(),
             conversation: None,
             created: now,
             documents,
             events: vec![event(1, self.started(store, plan)?), event(2, self.rests(plan))],
         })?;
         run.close();
-        Ok(self.told(id))
+        Ok(self.report(id))
     }
 
     fn started(&self, store: &Store, plan: &ForkRun) -> Result<EventKind, ForkError> {
-        let facts = &self.view.facts;
-        let (Some(package), Some(workflow)) = (facts.subject.package(), self.cast.workflow())
+        let record = &self.view.record;
+        let (Some(package), Some(workflow)) = (record.subject.package(), self.subject.workflow())
         else {
             return Err(ForkError::Visit { run: plan.run.clone(), event: plan.event });
         };
@@ -225,8 +225,8 @@ impl Prepared {
             package: package.reference(),
             package_sha256: package.sha256.to_string(),
             workflow: reference(workflow),
-            agent_id: facts.subject.agent_id().unwrap_or_default().to_owned(),
-            project: store.runs().project(facts)?.name,
+            agent_id: record.subject.agent_id().unwrap_or_default().to_owned(),
+            project: store.runs().project(record)?.name,
             state,
             settings: self.settings.clone(),
             data: self.data.as_deref().map(Into::into),
@@ -257,7 +257,7 @@ impl Prepared {
 
 fn lost(view: &RunView, visit: &Visit, call: Option<u64>) -> ForkError {
     ForkError::Lost {
-        run: view.facts.run_id.clone(),
+        run: view.record.run_id.clone(),
         node: visit.node.clone(),
         document: VPath::state_document(call).to_string(),
     }

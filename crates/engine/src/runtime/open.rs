@@ -11,7 +11,7 @@ use crewagent_core::message::Message;
 use crewagent_core::package::Workflow;
 use crewagent_core::payload::Payload;
 use crewagent_core::run::history::{History, Position};
-use crewagent_core::run::machine::{Cast, Machine};
+use crewagent_core::run::machine::{Machine, Subject};
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::STATE_FILE;
 use jiff::Timestamp;
@@ -23,7 +23,7 @@ use crate::clock::Clock;
 use crate::documents::{Documents, Found};
 use crate::host::{Host, Opened, RunFiles};
 use crate::step_log::StepLog;
-use crate::store::{RunId, RunRecord, Store, Subject};
+use crate::store::{RunId, RunRecord, RunSubject, Store};
 
 pub(super) fn resume<H: Host>(
     host: &H,
@@ -35,21 +35,21 @@ pub(super) fn resume<H: Host>(
     let mut opened = host.open(id)?;
     let RunFiles { mounts, blobs, .. } = &opened.files;
     let data = data_of(&opened.events, blobs);
-    let cast = cast(store, &opened.record, data)?;
-    let found = match (&cast, cast.workflow()) {
-        (Cast::Workflow { package, .. }, Some(own)) => Documents(mounts).find(package, own)?,
-        (Cast::Workflow { .. } | Cast::Talk { .. }, _) => Found::default(),
+    let subject = subject(store, &opened.record, data)?;
+    let found = match (&subject, subject.workflow()) {
+        (Subject::Workflow { package, .. }, Some(own)) => Documents(mounts).find(package, own)?,
+        (Subject::Workflow { .. } | Subject::Conversation { .. }, _) => Found::default(),
     };
     let lost = words_at_hand(&mut opened.events, blobs);
     opened.notes.extend(lost);
     let system = store.settings().for_runs();
-    let past = Past::of(std::mem::take(&mut opened.events), &found, &system);
-    let taken = Taken { opened, cast, clock: clock.clone() };
-    taken.over(past, found, &|settings| today(&change.on(settings), store))
+    let replay = Replay::of(std::mem::take(&mut opened.events), &found, &system);
+    let taken = Taken { opened, subject, clock: clock.clone() };
+    taken.over(replay, found, &|settings| today(&change.on(settings), store))
 }
 
 /// The part of a journal that can be replayed.
-pub(super) struct Past {
+pub(super) struct Replay {
     pub(super) settings: RunSettings,
     pub(super) place: Position,
     /// Messages of the run that it was forked from, if any.
@@ -58,7 +58,7 @@ pub(super) struct Past {
     pub(super) events: Vec<Event>,
 }
 
-impl Past {
+impl Replay {
     /// Takes the events since the start, or since the last fresh start.
     pub(super) fn of(mut events: Vec<Event>, found: &Found, system: &RunSettings) -> Self {
         let begins = |event: &Event| match &event.kind {
@@ -86,8 +86,8 @@ impl Past {
     }
 
     /// Returns the machine before the first of the events.
-    pub(super) fn machine(&self, cast: Cast) -> Machine {
-        let machine = Machine::at(cast, self.settings.clone(), self.place.clone());
+    pub(super) fn machine(&self, subject: Subject) -> Machine {
+        let machine = Machine::at(subject, self.settings.clone(), self.place.clone());
         match &self.words {
             Some(words) => machine.forked(words),
             None => machine,
@@ -142,21 +142,21 @@ pub(super) fn today(settings: &RunSettings, store: &Store) -> RunSettings {
 /// A run that this process owns and has not replayed yet.
 struct Taken<L> {
     opened: Opened<L>,
-    cast: Cast,
+    subject: Subject,
     clock: Clock,
 }
 
 impl<L: StepLog> Taken<L> {
     fn over(
         self,
-        past: Past,
+        replay: Replay,
         found: Found,
         changed: &dyn Fn(&RunSettings) -> RunSettings,
     ) -> Result<Run<L>, ResumeError> {
-        let Self { mut opened, cast, clock } = self;
+        let Self { mut opened, subject, clock } = self;
         let (epoch, mut notes) = (opened.log.epoch(), std::mem::take(&mut opened.notes));
-        let machine = past.machine(cast.clone());
-        let Past { started, events, .. } = past;
+        let machine = replay.machine(subject.clone());
+        let Replay { started, events, .. } = replay;
         let mut run = Run::of(opened, machine, events);
         let mut opening = Vec::new();
         let replayed = match started {
@@ -177,7 +177,7 @@ impl<L: StepLog> Taken<L> {
                 notes.push(format!(
                     "the conversation with the model begins anew at the current node, because the journal cannot be gone through again: {why}"
                 ));
-                let machine = Machine::at(cast, settings_now.clone(), found.place.clone());
+                let machine = Machine::at(subject, settings_now.clone(), found.place.clone());
                 run.start_anew(machine, clock.now(), &mut |event| opening.push(event.clone()));
                 let mut resumed =
                     resumed(epoch, Some(found.place.clone()), Some(settings_now), notes);
@@ -208,17 +208,17 @@ fn resumed(
 }
 
 /// Returns what the run executes: a workflow with its agent, or a conversation.
-pub(super) fn cast(
+pub(super) fn subject(
     store: &Store,
-    facts: &RunRecord,
+    record: &RunRecord,
     data: Option<Arc<str>>,
-) -> Result<Cast, ResumeError> {
-    let package = match store.runs().package(facts)? {
+) -> Result<Subject, ResumeError> {
+    let package = match store.runs().package(record)? {
         None => None,
         Some(installed) => Some(store.packages().load_verified(&installed)?),
     };
-    match (&facts.subject, package) {
-        (Subject::Workflow { workflow, agent_id, .. }, Some(package)) => {
+    match (&record.subject, package) {
+        (RunSubject::Workflow { workflow, agent_id, .. }, Some(package)) => {
             let document = &workflow.document;
             let is_meant = |workflow: &Workflow| workflow.document_path.as_str() == document;
             let workflow = package
@@ -228,11 +228,11 @@ pub(super) fn cast(
                 .ok_or_else(|| ResumeError::Workflow(document.clone()))?;
             let agent =
                 AgentId::new(agent_id.clone()).unwrap_or_else(|| package.agents()[0].id.clone());
-            Ok(Cast::Workflow { package, workflow, agent, data })
+            Ok(Subject::Workflow { package, workflow, agent, data })
         }
         (subject, package) => {
             let agent = subject.agent_id().and_then(|id| AgentId::new(id.to_owned()));
-            Ok(Cast::Talk { package, agent })
+            Ok(Subject::Conversation { package, agent })
         }
     }
 }

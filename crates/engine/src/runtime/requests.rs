@@ -5,7 +5,7 @@ use crewagent_core::event::{Event, EventKind, ModelEvent, TurnStarted};
 use crewagent_core::run::machine::{Ask, Machine};
 
 use super::ResumeError;
-use super::open::{Past, cast, data_of, words_at_hand};
+use super::open::{Replay, data_of, subject, words_at_hand};
 use crate::documents::Found;
 use crate::driver::{Driver, DriverState, request};
 use crate::model::Request;
@@ -29,12 +29,12 @@ pub(super) fn requests(
 ) -> Result<Vec<PastRequest>, ResumeError> {
     let view = runs.look(id)?;
     let mut events = view.recovered.events;
-    let cast = cast(store, &view.facts, data_of(&events, &view.blobs))?;
+    let subject = subject(store, &view.record, data_of(&events, &view.blobs))?;
     words_at_hand(&mut events, &view.blobs);
-    let past = Past::of(events, &Found::default(), &store.settings().for_runs());
-    let digests = digests(&past.events);
-    let Some(started) = past.started else { return Ok(Vec::new()) };
-    let mut machine = past.machine(cast);
+    let replay = Replay::of(events, &Found::default(), &store.settings().for_runs());
+    let digests = digests(&replay.events);
+    let Some(started) = replay.started else { return Ok(Vec::new()) };
+    let mut machine = replay.machine(subject);
     let mut found = Vec::new();
     let mut watch = |machine: &Machine, ask: &Ask, toolbox: &mut request::Toolbox| {
         let recorded = digests.iter().rev().find(|(turn, _)| *turn == ask.turn);
@@ -46,7 +46,7 @@ pub(super) fn requests(
     };
     let mut driver = Driver {
         machine: &mut machine,
-        log: &mut ReplayLog::new(past.events),
+        log: &mut ReplayLog::new(replay.events),
         state: &mut DriverState::default(),
         listener: &mut |_| {},
         watch: Some(&mut watch),

@@ -75,9 +75,9 @@ impl<L: StepLog> Run<L> {
     }
 
     /// Returns a run with the records that it has to replay.
-    pub(super) fn of(opened: Opened<L>, machine: Machine, past: Vec<Event>) -> Self {
+    pub(super) fn of(opened: Opened<L>, machine: Machine, replay: Vec<Event>) -> Self {
         let Opened { record, mut log, files, .. } = opened;
-        log.queue(past);
+        log.queue(replay);
         Self {
             record,
             machine,
@@ -165,7 +165,7 @@ impl<L: StepLog> Run<L> {
     }
 
     /// Returns the record of the run.
-    pub fn facts(&self) -> &RunRecord {
+    pub fn record(&self) -> &RunRecord {
         &self.record
     }
 
@@ -232,7 +232,9 @@ impl<L: StepLog> Run<L> {
     pub fn rest(&self) -> Option<Rest> {
         match self.machine.open() {
             Effect::Rest(rest) => Some(rest),
-            Effect::Tell(_) | Effect::AskModel(_) | Effect::Perform(_) | Effect::Shift(_) => None,
+            Effect::Tell(_) | Effect::AskModel(_) | Effect::Perform(_) | Effect::FrameChange(_) => {
+                None
+            }
         }
     }
 

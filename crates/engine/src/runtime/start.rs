@@ -4,15 +4,15 @@ use crewagent_core::event::{Event, EventKind, RunStarted};
 use crewagent_core::id::{AgentId, WorkflowId};
 use crewagent_core::menu;
 use crewagent_core::package::{Package, Workflow};
-use crewagent_core::run::machine::{Cast, Machine};
-use crewagent_core::state::document::{RunFacts, StateDocument};
+use crewagent_core::run::machine::{Machine, Subject};
+use crewagent_core::state::document::{InitialValues, StateDocument};
 use crewagent_core::state::run_state::RunState;
 
 use super::run::Run;
 use super::{StartError, StartRun};
 use crate::clock::{self, Clock};
 use crate::host::Host;
-use crate::store::{NewRun, RunId, RunPackage, RunWorkflow, Store, Subject};
+use crate::store::{NewRun, RunId, RunPackage, RunSubject, RunWorkflow, Store};
 
 pub(super) fn start<H: Host>(
     host: &H,
@@ -29,7 +29,7 @@ pub(super) fn start<H: Host>(
     let (workflow, now) = (&package.workflows()[at], clock.now());
     let id = plan.id.clone().unwrap_or_else(|| RunId::fresh(now));
     let reference = reference(workflow);
-    let facts = RunFacts {
+    let values = InitialValues {
         run_id: id.to_string(),
         project_name: project.name.clone(),
         user_name: plan.user_name.clone(),
@@ -39,7 +39,7 @@ pub(super) fn start<H: Host>(
         variables: plan.variables.clone(),
         input_documents: plan.data.iter().map(|data| data.path.to_string()).collect(),
     };
-    let document = StateDocument::start(workflow, &facts)?;
+    let document = StateDocument::start(workflow, &values)?;
     let run_state = RunState::of(&document, &workflow.graph);
     let started = Event {
         seq: 1,
@@ -62,7 +62,7 @@ pub(super) fn start<H: Host>(
     let opened = host.create(NewRun {
         id,
         project: project.id.clone(),
-        subject: Subject::Workflow {
+        subject: RunSubject::Workflow {
             package: RunPackage::of(installed),
             workflow: RunWorkflow {
                 id: workflow.id.as_ref().map(WorkflowId::to_string),
@@ -77,8 +77,8 @@ pub(super) fn start<H: Host>(
     })?;
     store.projects().used(&project.id, &installed.reference())?;
     let data = plan.data.as_ref().map(|data| data.text.as_str().into());
-    let cast = Cast::Workflow { package, workflow: at, agent, data };
-    let machine = Machine::new(cast, plan.settings.clone(), run_state);
+    let subject = Subject::Workflow { package, workflow: at, agent, data };
+    let machine = Machine::new(subject, plan.settings.clone(), run_state);
     Ok(Run::begin(opened, machine, now, vec![started]))
 }
 

@@ -51,7 +51,7 @@ impl Contents {
         self.slots[index].content.get_or_init(|| content)
     }
 
-    pub(crate) fn kept(&self, index: usize) -> Option<&Arc<[u8]>> {
+    pub(crate) fn cached(&self, index: usize) -> Option<&Arc<[u8]>> {
         self.slots[index].content.get()
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Place};
+use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Location};
 use crewagent_core::path::{PackagePath, PathError};
 use crewagent_core::text::is_unsafe_char;
 
@@ -139,7 +139,7 @@ impl<'a> Gate<'a> {
         if !self.overflowed {
             let limit = self.limits.max_entries;
             let message = format!("the package has more than {limit} files and folders");
-            self.findings.push(Diagnostic::new(Code::TooManyEntries, Place::file(""), message).help(
+            self.findings.push(Diagnostic::new(Code::TooManyEntries, Location::file(""), message).help(
                 "remove what is not needed, or raise `max-entries` under `[import]` in `config.toml`",
             ));
         }
@@ -155,7 +155,8 @@ impl<'a> Gate<'a> {
         }
         let message =
             format!("the file has {}, more than the limit of {}", bytes(size), bytes(limit));
-        self.findings.push(Diagnostic::new(Code::FileTooLarge, Place::file(shown), message).help(
+        self.findings
+            .push(Diagnostic::new(Code::FileTooLarge, Location::file(shown), message).help(
             "make the file smaller, or raise `max-file-bytes` under `[import]` in `config.toml`",
         ));
         false
@@ -190,7 +191,7 @@ impl<'a> Gate<'a> {
 
     fn too_large(&mut self, message: String) {
         self.overflowed = true;
-        self.findings.push(Diagnostic::new(Code::PackageTooLarge, Place::file(""), message).help(
+        self.findings.push(Diagnostic::new(Code::PackageTooLarge, Location::file(""), message).help(
             "remove what is not needed, or raise `max-unpacked-bytes` under `[import]` in `config.toml`",
         ));
     }
@@ -227,7 +228,7 @@ pub(crate) fn bad_name(shown: &str, error: &PathError) -> Diagnostic {
         }
         PathError::Name(_) => (Code::BadEntryName, "rename it so that it works on every platform"),
     };
-    Diagnostic::new(code, Place::file(shown), format!("this name cannot be used: {error}"))
+    Diagnostic::new(code, Location::file(shown), format!("this name cannot be used: {error}"))
         .help(help)
 }
 
@@ -235,7 +236,7 @@ pub(crate) fn bad_name(shown: &str, error: &PathError) -> Diagnostic {
 pub(crate) fn special(shown: &str, what: &str) -> Diagnostic {
     Diagnostic::new(
         Code::LinkEntry,
-        Place::file(shown),
+        Location::file(shown),
         format!("this is {what}, not a file or a folder"),
     )
     .help("put a copy of the file in its place")
@@ -244,7 +245,7 @@ pub(crate) fn special(shown: &str, what: &str) -> Diagnostic {
 fn both_kinds(shown: &str) -> Diagnostic {
     Diagnostic::new(
         Code::FileAndFolder,
-        Place::file(shown),
+        Location::file(shown),
         "this path is both a file and a folder",
     )
     .help("rename one of them")
@@ -253,7 +254,7 @@ fn both_kinds(shown: &str) -> Diagnostic {
 fn duplicate(shown: &str) -> Diagnostic {
     Diagnostic::new(
         Code::DuplicateEntry,
-        Place::file(shown),
+        Location::file(shown),
         "this path stands in the archive more than once",
     )
     .help("pack the archive again, with each file once")
@@ -261,7 +262,7 @@ fn duplicate(shown: &str) -> Diagnostic {
 
 fn case_twins(shown: &str, earlier: &str) -> Diagnostic {
     let message = format!("`{shown}` and `{earlier}` are the same name on Windows and macOS");
-    Diagnostic::new(Code::CaseCollision, Place::file(shown), message)
-        .related(Place::file(earlier), "the other one")
+    Diagnostic::new(Code::CaseCollision, Location::file(shown), message)
+        .related(Location::file(earlier), "the other one")
         .help("rename one of them so that they differ in more than upper and lower case")
 }

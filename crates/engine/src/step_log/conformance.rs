@@ -121,7 +121,7 @@ impl Process<'_> {
     }
 }
 
-fn said(words: &str) -> EventKind {
+fn emission(words: &str) -> EventKind {
     EventKind::from(RunFailed { message: words.to_owned(), partial: None })
 }
 
@@ -135,7 +135,7 @@ fn input(words: &str) -> EventKind {
 
 /// Performs a step whose result has this text.
 fn say(log: &mut Process<'_>, key: &str, words: &str) -> Result<Recorded, Halt> {
-    log.step(key, &mut |_| Ok(said(words)))
+    log.step(key, &mut |_| Ok(emission(words)))
 }
 
 /// Replays a step that must be recorded.
@@ -167,7 +167,7 @@ pub fn a_step_is_recorded_once_and_replayed<F: StepLogFixture>() {
             assert!(log.is_replaying());
             let given = log.step("t0/llm/1", &mut |_| panic!("it is done again")).unwrap();
             assert_eq!(given, first, "kind and time are those of the record");
-            assert_eq!(again(log, "t0/llm/2"), said("two"));
+            assert_eq!(again(log, "t0/llm/2"), emission("two"));
             assert!(!log.is_replaying());
         });
     }
@@ -181,12 +181,12 @@ pub fn work_that_failed_is_done_again<F: StepLogFixture>() {
     harness.process(|log| {
         assert!(log.step("t0/llm/1", &mut |_| Err(dead())).is_err());
         // A retry in the same process works as well.
-        assert_eq!(say(log, "t0/llm/1", "one").unwrap().kind, said("one"));
+        assert_eq!(say(log, "t0/llm/1", "one").unwrap().kind, emission("one"));
         assert!(log.step("t0/llm/2", &mut |_| Err(dead())).is_err());
     });
     harness.process(|log| {
-        assert_eq!(again(log, "t0/llm/1"), said("one"));
-        assert_eq!(say(log, "t0/llm/2", "two").unwrap().kind, said("two"));
+        assert_eq!(again(log, "t0/llm/1"), emission("one"));
+        assert_eq!(say(log, "t0/llm/2", "two").unwrap().kind, emission("two"));
     });
 }
 
@@ -194,20 +194,24 @@ pub fn work_that_failed_is_done_again<F: StepLogFixture>() {
 pub fn what_may_happen_once_is_in_doubt_after_a_death<F: StepLogFixture>() {
     let harness = Harness::<F>::new();
     harness.process(|log| {
-        let done = log.once("t0/tool/1/a", said("will"), &mut |_| Ok(said("done"))).unwrap();
-        assert!(matches!(done, Once::Done(done) if done.kind == said("done")));
-        assert!(log.once("t0/tool/1/b", said("will"), &mut |_| Err(dead())).is_err());
+        let done =
+            log.once("t0/tool/1/a", emission("will"), &mut |_| Ok(emission("done"))).unwrap();
+        assert!(matches!(done, Once::Done(done) if done.kind == emission("done")));
+        assert!(log.once("t0/tool/1/b", emission("will"), &mut |_| Err(dead())).is_err());
     });
     // The outcome stays in doubt, whatever follows.
     for next in ["three", "never"] {
         harness.process(|log| {
-            let done = log.once("t0/tool/1/a", said("will"), &mut never).unwrap();
-            assert!(matches!(done, Once::Done(done) if done.kind == said("done")));
-            assert_eq!(log.once("t0/tool/1/b", said("will"), &mut never).unwrap(), Once::InDoubt);
+            let done = log.once("t0/tool/1/a", emission("will"), &mut never).unwrap();
+            assert!(matches!(done, Once::Done(done) if done.kind == emission("done")));
+            assert_eq!(
+                log.once("t0/tool/1/b", emission("will"), &mut never).unwrap(),
+                Once::InDoubt
+            );
             if !log.is_replaying() {
                 say(log, "t0/llm/2", next).unwrap();
             } else {
-                assert_eq!(again(log, "t0/llm/2"), said("three"));
+                assert_eq!(again(log, "t0/llm/2"), emission("three"));
             }
         });
     }
@@ -218,16 +222,16 @@ pub fn an_intent_is_durable_before_the_work<F: StepLogFixture>() {
     for operation in 0..40 {
         let harness = Harness::<F>::new();
         let happened = RefCell::new(0);
-        let act = |log: &mut Process<'_>| {
-            let done = log.once("t0/tool/1/a", said("will"), &mut |_| {
+        let operate = |log: &mut Process<'_>| {
+            let done = log.once("t0/tool/1/a", emission("will"), &mut |_| {
                 *happened.borrow_mut() += 1;
-                Ok(said("done"))
+                Ok(emission("done"))
             });
             done.is_ok()
         };
-        harness.dying(operation, act);
+        harness.dying(operation, operate);
         let before = *happened.borrow();
-        harness.process(act);
+        harness.process(operate);
         assert!(before <= 1 && *happened.borrow() <= 1, "after {operation} operations");
     }
 }
@@ -259,7 +263,7 @@ pub fn derived_events_are_emitted_once<F: StepLogFixture>() {
         log.emit(phase(Phase::Running));
         let _ = say(log, "t0/llm/1", "one").unwrap();
         log.emit(phase(Phase::WaitingUser));
-        log.emit(said("a note"));
+        log.emit(emission("a note"));
     };
     harness.process(|log| {
         program(log);
@@ -272,11 +276,11 @@ pub fn derived_events_are_emitted_once<F: StepLogFixture>() {
             log.flush().unwrap();
         });
         assert_eq!(harness.emitted(), [], "what is recorded is not emitted again");
-        let facts: Vec<EventKind> =
+        let record: Vec<EventKind> =
             harness.recorded().into_iter().map(|event| event.kind).collect();
         let expected =
-            [phase(Phase::Running), said("one"), phase(Phase::WaitingUser), said("a note")];
-        assert_eq!(facts, expected);
+            [phase(Phase::Running), emission("one"), phase(Phase::WaitingUser), emission("a note")];
+        assert_eq!(record, expected);
     }
 }
 
@@ -286,7 +290,7 @@ pub fn derived_events_that_were_lost_are_emitted_by_the_next<F: StepLogFixture>(
     let program = |log: &mut Process<'_>| {
         let _ = say(log, "t0/llm/1", "one").unwrap();
         log.emit(phase(Phase::WaitingUser));
-        log.emit(said("a note"));
+        log.emit(emission("a note"));
     };
     // The process ends before it writes them.
     harness.process(program);
@@ -296,7 +300,7 @@ pub fn derived_events_that_were_lost_are_emitted_by_the_next<F: StepLogFixture>(
         log.flush().unwrap();
     });
     let emitted: Vec<EventKind> = harness.emitted().into_iter().map(|event| event.kind).collect();
-    assert_eq!(emitted, [phase(Phase::WaitingUser), said("a note")]);
+    assert_eq!(emitted, [phase(Phase::WaitingUser), emission("a note")]);
     assert_eq!(harness.recorded().len(), 3);
 }
 
@@ -331,7 +335,7 @@ pub fn what_was_flushed_outlives_the_process<F: StepLogFixture>() {
                 if say(log, key, key).is_err() {
                     return;
                 }
-                log.emit(said("noted"));
+                log.emit(emission("noted"));
                 if log.flush().is_err() {
                     return;
                 }
@@ -344,7 +348,7 @@ pub fn what_was_flushed_outlives_the_process<F: StepLogFixture>() {
         assert!(recorded.len() >= *flushed.borrow(), "after {operation} operations");
         harness.process(|log| {
             for key in ["a", "b", "c"] {
-                assert_eq!(say(log, key, key).unwrap().kind, said(key));
+                assert_eq!(say(log, key, key).unwrap().kind, emission(key));
             }
         });
     }
@@ -367,9 +371,9 @@ pub fn events_are_numbered_and_dated<F: StepLogFixture>() {
     harness.process(|log| {
         log.emit(phase(Phase::Running));
         log.step("a", &mut |context| {
-            context.emit_delta(said("a delta"));
-            context.emit(said("noted inside"));
-            Ok(said("a"))
+            context.emit_delta(emission("a delta"));
+            context.emit(emission("noted inside"));
+            Ok(emission("a"))
         })
         .unwrap();
     });

@@ -29,7 +29,7 @@ impl JournalLog {
     }
 
     fn run_id(&self) -> String {
-        self.folder.facts.run_id.to_string()
+        self.folder.record.run_id.to_string()
     }
 
     fn event(&mut self, kind: EventKind, key: Option<&str>, time: Timestamp) -> Event {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::ids::{ProjectId, RunId};
 use super::runs::lock::holder;
-use super::runs::{Holder, Of, RunError, RunRecord, Runs, Shelf, glance, readable, written};
+use super::runs::{Holder, Of, RunError, RunKind, RunRecord, Runs, glance, readable, written};
 use super::{Flaw, Store};
 use crate::blobs::Blobs;
 use crate::disk::Folder;
@@ -35,7 +35,7 @@ pub struct Conversations<'s> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConversationListing {
     /// The most recently active one first.
-    pub conversations: Vec<Conversation>,
+    pub conversations: Vec<ConversationSummary>,
     /// Folders that should be conversations and are unreadable.
     pub damaged: Vec<Flaw>,
 }
@@ -43,7 +43,7 @@ pub struct ConversationListing {
 /// List entry of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Conversation {
+pub struct ConversationSummary {
     pub id: RunId,
     pub project_id: ProjectId,
     /// First text of the user, or the title that the user gave it.
@@ -77,7 +77,7 @@ impl<'s> Conversations<'s> {
 
     /// Returns access to conversations as runs, which they are except for the workflow.
     pub fn runs(&self) -> Runs<'s> {
-        Runs::new(self.store, Shelf::Conversations)
+        Runs::new(self.store, RunKind::Conversations)
     }
 
     /// Lists the conversations of the store, or of one project.
@@ -109,7 +109,7 @@ impl<'s> Conversations<'s> {
     }
 
     /// Returns the list entry of a conversation.
-    pub fn get(&self, id: &RunId) -> Result<Conversation, RunError> {
+    pub fn get(&self, id: &RunId) -> Result<ConversationSummary, RunError> {
         conversation(&self.runs().folder(id)?, id)
     }
 
@@ -173,7 +173,11 @@ impl<'s> Conversations<'s> {
     }
 
     /// Finds conversations that contain a text, ignoring case; returns each with the first excerpt.
-    pub fn search(&self, of: Of<'_>, words: &str) -> Result<Vec<(Conversation, String)>, RunError> {
+    pub fn search(
+        &self,
+        of: Of<'_>,
+        words: &str,
+    ) -> Result<Vec<(ConversationSummary, String)>, RunError> {
         Ok(self.search_some(of, words, u64::MAX, &|| true)?.found)
     }
 
@@ -199,7 +203,7 @@ impl<'s> Conversations<'s> {
             let Ok(id) = RunId::parse(&name) else { continue };
             let own = title(&folder).ok().flatten();
             let own = own.filter(|title| title.to_lowercase().contains(&wanted));
-            let said = own.or_else(|| search.said(&folder));
+            let said = own.or_else(|| search.first_message(&folder));
             found.extend(said.and_then(|said| Some((conversation(&folder, &id).ok()?, said))));
         }
         found.sort_by_key(|(conversation, _)| Reverse(conversation.age()));
@@ -211,7 +215,7 @@ impl<'s> Conversations<'s> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Searched {
     /// Conversations, each with the first excerpt.
-    pub found: Vec<(Conversation, String)>,
+    pub found: Vec<(ConversationSummary, String)>,
     /// True if everything was searched.
     pub is_whole: bool,
 }
@@ -228,7 +232,7 @@ struct Search<'s> {
 
 impl Search<'_> {
     /// Finds the first excerpt in a conversation, or in the runs that were started from it.
-    fn said(&mut self, folder: &Folder) -> Option<String> {
+    fn first_message(&mut self, folder: &Folder) -> Option<String> {
         let mut history = History::default();
         let own = self.read(folder, &mut history);
         own.or_else(|| {
@@ -259,7 +263,7 @@ impl Search<'_> {
     }
 }
 
-impl Conversation {
+impl ConversationSummary {
     /// Returns the sort key of lists.
     fn age(&self) -> (Timestamp, RunId) {
         (self.updated.unwrap_or(self.created), self.id.clone())
@@ -282,10 +286,10 @@ fn listing(places: &[(Folder, String)]) -> ConversationListing {
     listing
 }
 
-fn conversation(folder: &Folder, id: &RunId) -> Result<Conversation, RunError> {
-    let (facts, ending) = glance(folder, id)?;
-    let RunRecord { run_id, project_id, subject, created, .. } = facts;
-    Ok(Conversation {
+fn conversation(folder: &Folder, id: &RunId) -> Result<ConversationSummary, RunError> {
+    let (record, ending) = glance(folder, id)?;
+    let RunRecord { run_id, project_id, subject, created, .. } = record;
+    Ok(ConversationSummary {
         title: title(folder)?,
         holder: holder(folder)?,
         id: run_id,

@@ -191,8 +191,8 @@ impl<'s> Projects<'s> {
         if !folder.exists()? {
             return Err(ProjectError::Unknown { reference: id.to_string() });
         }
-        for shelf in [RUNS, CONVERSATIONS] {
-            let runs = folder.join(shelf);
+        for kind in [RUNS, CONVERSATIONS] {
+            let runs = folder.join(kind);
             for run in runs.names()? {
                 if let Some(holder) = lock::holder(&runs.join(&run))? {
                     return Err(ProjectError::InUse { id: id.clone(), run, holder });

@@ -18,10 +18,10 @@ pub use self::create::NewRun;
 pub use self::error::RunError;
 pub use self::list::{Of, RunListing, RunSummary, Spent, Status};
 pub use self::lock::Holder;
-pub use self::record::{RunPackage, RunRecord, RunWorkflow, Subject};
+pub use self::record::{RunPackage, RunRecord, RunSubject, RunWorkflow};
 
 use self::create::now;
-use self::lock::{Lock, Patience, Taken};
+use self::lock::{Lock, Taken, Wait};
 use super::Store;
 use super::ids::{ProjectId, RunId};
 use super::packages::Installed;
@@ -44,18 +44,18 @@ const NO_PACKAGE: &str = "no-package";
 #[derive(Clone, Copy, Debug)]
 pub struct Runs<'s> {
     store: &'s Store,
-    shelf: Shelf,
+    kind: RunKind,
 }
 
 /// Kind of runs, each with its own folder in a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shelf {
+pub enum RunKind {
     /// Runs of workflows.
     Runs,
     Conversations,
 }
 
-impl fmt::Display for Shelf {
+impl fmt::Display for RunKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Runs => "run",
@@ -64,7 +64,7 @@ impl fmt::Display for Shelf {
     }
 }
 
-impl Shelf {
+impl RunKind {
     /// Returns the name of the CLI command for them.
     pub fn command(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ impl Shelf {
 /// Run that this process owns until the value is dropped.
 #[derive(Debug)]
 pub struct RunFolder {
-    pub facts: RunRecord,
+    pub record: RunRecord,
     pub journal: Journal,
     /// Content of the journal when it was opened.
     pub recovered: Recovered,
@@ -98,7 +98,7 @@ pub struct RunFolder {
 /// Run that a process reads without owning it.
 #[derive(Debug)]
 pub struct RunView {
-    pub facts: RunRecord,
+    pub record: RunRecord,
     /// Content of its journal; a record that is being written is left out.
     pub recovered: Recovered,
     pub blobs: Blobs,
@@ -124,34 +124,34 @@ impl RunFolder {
 }
 
 impl<'s> Runs<'s> {
-    pub(super) fn new(store: &'s Store, shelf: Shelf) -> Self {
-        Self { store, shelf }
+    pub(super) fn new(store: &'s Store, kind: RunKind) -> Self {
+        Self { store, kind }
     }
 
     /// Opens a run as its owner, and repairs its journal.
     pub fn open(&self, id: &RunId) -> Result<RunFolder, RunError> {
         let folder = self.folder(id)?;
-        let mut lock = match Lock::take(&folder, Patience::Moment) {
+        let mut lock = match Lock::take(&folder, Wait::Briefly) {
             Ok(Taken::Ours(lock)) => lock,
             Ok(Taken::Theirs(holder)) => return Err(RunError::InUse { id: id.clone(), holder }),
             // Removed in the meantime.
             Err(error) if error.is_missing() => return Err(self.unknown(id.as_str())),
             Err(error) => return Err(error.into()),
         };
-        let facts = self.record(&folder, id)?;
+        let record = self.read_record(&folder, id)?;
         flush_way(&folder)?;
         let blobs = Blobs::new(folder.join(BLOBS));
         let (journal, recovered) = Journal::open(folder_of(&folder, LOGS), blobs.clone())?;
         let epoch = last_epoch(&recovered.events).max(lock.last_holder().epoch) + 1;
         lock.sign(&folder, &Holder { pid: Some(std::process::id()), since: now(), epoch })?;
-        Ok(RunFolder { facts, journal, recovered, blobs, epoch, folder, lock })
+        Ok(RunFolder { record, journal, recovered, blobs, epoch, folder, lock })
     }
 
     /// Reads a run without owning it.
     pub fn look(&self, id: &RunId) -> Result<RunView, RunError> {
         let folder = self.folder(id)?;
         Ok(RunView {
-            facts: self.record(&folder, id)?,
+            record: self.read_record(&folder, id)?,
             recovered: Journal::read(&folder_of(&folder, LOGS))?,
             blobs: Blobs::new(folder.join(BLOBS)),
             holder: lock::holder(&folder)?,
@@ -202,8 +202,8 @@ impl<'s> Runs<'s> {
     }
 
     /// Reads the record of a run.
-    pub fn facts(&self, id: &RunId) -> Result<RunRecord, RunError> {
-        self.record(&self.folder(id)?, id)
+    pub fn record(&self, id: &RunId) -> Result<RunRecord, RunError> {
+        self.read_record(&self.folder(id)?, id)
     }
 
     /// Finds the run that the user means: by its id, its start or its last characters.
@@ -228,7 +228,7 @@ impl<'s> Runs<'s> {
             }
             [] | [_] => Err(self.unknown(reference)),
             _ => Err(RunError::Ambiguous {
-                shelf: self.shelf,
+                kind: self.kind,
                 reference: reference.to_owned(),
                 candidates: found,
             }),
@@ -238,7 +238,7 @@ impl<'s> Runs<'s> {
     /// Removes a run unless a process holds it; works for an unreadable run too.
     pub fn remove(&self, id: &RunId) -> Result<(), RunError> {
         let folder = self.folder(id)?;
-        let lock = match Lock::take(&folder, Patience::Moment)? {
+        let lock = match Lock::take(&folder, Wait::Briefly)? {
             Taken::Ours(lock) => lock,
             Taken::Theirs(holder) => return Err(RunError::InUse { id: id.clone(), holder }),
         };
@@ -255,23 +255,23 @@ impl<'s> Runs<'s> {
     }
 
     /// Returns the project of a run.
-    pub fn project(&self, facts: &RunRecord) -> Result<Project, RunError> {
-        match self.projects().get(&facts.project_id) {
+    pub fn project(&self, record: &RunRecord) -> Result<Project, RunError> {
+        match self.projects().get(&record.project_id) {
             Err(ProjectError::Unknown { .. }) => Err(RunError::NoProject {
-                id: facts.run_id.clone(),
-                project: facts.project_id.clone(),
+                id: record.run_id.clone(),
+                project: record.project_id.clone(),
             }),
             other => Ok(other?),
         }
     }
 
     /// Finds the package of a run by its digest; a conversation may have none.
-    pub fn package(&self, facts: &RunRecord) -> Result<Option<Installed>, RunError> {
-        let Some(package) = facts.subject.package() else { return Ok(None) };
+    pub fn package(&self, record: &RunRecord) -> Result<Option<Installed>, RunError> {
+        let Some(package) = record.subject.package() else { return Ok(None) };
         let RunPackage { name, version, sha256 } = package;
         let found = self.store.packages().find_by_digest(name, version, *sha256)?;
         let found = found.ok_or_else(|| RunError::PackageGone {
-            id: facts.run_id.clone(),
+            id: record.run_id.clone(),
             package: package.reference(),
             digits: sha256.short(),
         })?;
@@ -279,10 +279,10 @@ impl<'s> Runs<'s> {
     }
 
     /// Returns the folders behind the mounts of a run. An error names what is missing and what to do.
-    pub fn roots(&self, facts: &RunRecord) -> Result<Roots, RunError> {
-        let project = self.project(facts)?.folder()?.to_owned();
-        let folder = self.folder(&facts.run_id)?;
-        let package = match self.package(facts)? {
+    pub fn roots(&self, record: &RunRecord) -> Result<Roots, RunError> {
+        let project = self.project(record)?.folder()?.to_owned();
+        let folder = self.folder(&record.run_id)?;
+        let package = match self.package(record)? {
             Some(package) => package.files_folder(),
             None => folder.join(NO_PACKAGE).path().to_owned(),
         };
@@ -291,7 +291,7 @@ impl<'s> Runs<'s> {
     }
 
     fn unknown(&self, reference: &str) -> RunError {
-        RunError::Unknown { shelf: self.shelf, reference: reference.to_owned() }
+        RunError::Unknown { kind: self.kind, reference: reference.to_owned() }
     }
 
     fn projects(&self) -> Projects<'s> {
@@ -308,7 +308,7 @@ impl<'s> Runs<'s> {
     pub(super) fn places_of(&self, of: Of<'_>) -> Result<Vec<(Folder, String)>, DiskError> {
         match of {
             Of::All => self.places(),
-            Of::Project(id) => places_in(&self.projects().folder().join(id.as_str()), self.shelf),
+            Of::Project(id) => places_in(&self.projects().folder().join(id.as_str()), self.kind),
         }
     }
 
@@ -318,14 +318,14 @@ impl<'s> Runs<'s> {
     }
 
     /// Reads the record and checks that it is of this kind.
-    fn record(&self, folder: &Folder, id: &RunId) -> Result<RunRecord, RunError> {
-        let facts = RunRecord::read(folder, id)?;
-        let is_talk = matches!(facts.subject, Subject::Talk { .. });
-        if is_talk != (self.shelf == Shelf::Conversations) {
-            let reason = format!("its record is not that of a {}", self.shelf);
+    fn read_record(&self, folder: &Folder, id: &RunId) -> Result<RunRecord, RunError> {
+        let record = RunRecord::read(folder, id)?;
+        let is_conversation = matches!(record.subject, RunSubject::Conversation { .. });
+        if is_conversation != (self.kind == RunKind::Conversations) {
+            let reason = format!("its record is not that of a {}", self.kind);
             return Err(RunError::Damaged { id: id.clone(), reason });
         }
-        Ok(facts)
+        Ok(record)
     }
 
     /// Returns the folders of all projects, readable or not, with their names.
@@ -333,7 +333,7 @@ impl<'s> Runs<'s> {
         let all = self.projects().folder();
         let mut places = Vec::new();
         for project in all.names()?.into_iter().filter(|name| !name.starts_with('.')) {
-            places.extend(places_in(&all.join(&project), self.shelf)?);
+            places.extend(places_in(&all.join(&project), self.kind)?);
         }
         Ok(places)
     }
@@ -341,7 +341,7 @@ impl<'s> Runs<'s> {
     fn locate(&self, id: &RunId) -> Result<Option<Folder>, DiskError> {
         let all = self.projects().folder();
         for project in all.names()?.into_iter().filter(|name| !name.starts_with('.')) {
-            let folder = all.join(&project).join(self.shelf.name()).join(id.as_str());
+            let folder = all.join(&project).join(self.kind.name()).join(id.as_str());
             if folder.exists()? {
                 return Ok(Some(folder));
             }
@@ -387,8 +387,8 @@ pub(super) fn readable(folder: &Folder) -> (Reader, Blobs) {
 }
 
 /// Returns the folders of one project.
-fn places_in(project: &Folder, shelf: Shelf) -> Result<Vec<(Folder, String)>, DiskError> {
-    let runs = project.join(shelf.name());
+fn places_in(project: &Folder, kind: RunKind) -> Result<Vec<(Folder, String)>, DiskError> {
+    let runs = project.join(kind.name());
     let names = runs.names()?.into_iter().filter(|name| !name.starts_with('.'));
     Ok(names.map(|name| (runs.join(&name), name)).collect())
 }

@@ -6,15 +6,15 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::server_tool::ServerName;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 use thiserror::Error;
 
 use super::{
-    ImportedServer, KeySource, SecretError, ServerSettings, ServerWay, SettingsError, SettingsFile,
-    Store, Surroundings, Template, key_of,
+    Environment, ImportedServer, KeySource, SecretError, ServerSettings, ServerWay, SettingsError,
+    SettingsFile, Store, Template, key_of,
 };
 
 /// MCP servers of a store.
@@ -99,9 +99,9 @@ impl<'s> KnownServers<'s> {
 
     /// Lists the variables that a server needs and that have no value.
     pub fn unset(&self, server: &ServerName, settings: &ServerSettings) -> Vec<String> {
-        let surroundings = Surroundings::of_process();
+        let environment = Environment::of_process();
         let is_set = |variable: &str| {
-            surroundings.get(variable).is_some() || self.has_secret(server, variable)
+            environment.get(variable).is_some() || self.has_secret(server, variable)
         };
         let values = values_of(&settings.way).into_iter().flat_map(Template::needs);
         let unset: BTreeSet<&str> = values.filter(|variable| !is_set(variable)).collect();

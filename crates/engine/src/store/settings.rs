@@ -22,7 +22,7 @@ use thiserror::Error;
 pub use self::file::SettingsFile;
 pub use self::keys::Key;
 pub use self::models::{
-    Changes, ChosenModel, KeySource, MEASURED, ModelSettings, ProfileSettings, Surroundings,
+    Changes, ChosenModel, Environment, KeySource, MEASURED, ModelSettings, ProfileSettings,
     UnknownModel,
 };
 pub use self::policy::{FsSettings, McpSettings, PolicySettings};
@@ -33,7 +33,7 @@ pub use self::servers::{
 };
 pub use self::timeout::Timeout;
 
-use self::place::Place;
+use self::place::TextPosition;
 use crate::source::Limits;
 
 /// Settings of one user.
@@ -114,10 +114,10 @@ impl Settings {
     /// Returns the context window of a run with this model: as set by the user, else as known of the model, else the
     /// default.
     pub fn window(&self, model: Option<&str>) -> u64 {
-        let surroundings = Surroundings::of_process();
+        let environment = Environment::of_process();
         let chosen = self
-            .model_name(model, &surroundings)
-            .and_then(|(name, origin)| self.model(&name, origin, &surroundings));
+            .model_name(model, &environment)
+            .and_then(|(name, origin)| self.model(&name, origin, &environment));
         self.run.window(chosen.ok().and_then(|model| model.window))
     }
 
@@ -133,7 +133,7 @@ impl Settings {
     /// Parses the text of the file; the path is for messages.
     pub fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
         let wrong = |at: usize, message: String| {
-            let Place { line, column, text } = Place::of(at, text);
+            let TextPosition { line, column, text } = TextPosition::of(at, text);
             SettingsError::Wrong { path: path.to_owned(), line, column, text, message }
         };
         let settings: Self = toml::from_str(text).map_err(|error| {

@@ -3,7 +3,7 @@
 use crewagent_core::event::Answer;
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::tool::served::{ServedTool, cleaned};
+use crewagent_core::tool::server_tool::{ServerTool, cleaned};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -22,7 +22,7 @@ const INVALID_PARAMS: i64 = -32602;
 /// A result as the model receives it, whole or cut.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct Report {
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
@@ -58,7 +58,7 @@ struct Attachment {
 
 /// Returns the answer for a result. A result longer than `most` is cut, and stored whole in the blobs.
 pub(super) fn of(
-    tool: &ServedTool,
+    tool: &ServerTool,
     output: ToolResult,
     most: usize,
     blobs: &Blobs,
@@ -86,7 +86,8 @@ pub(super) fn of(
     });
     let is_told = is_same || (text.is_empty() && structured.is_some());
     let content = Some(text).filter(|_| !is_told);
-    let whole = Told { ok: true, content, structured_content: structured, attachments, cut: None };
+    let whole =
+        Report { ok: true, content, structured_content: structured, attachments, cut: None };
     let written = written(&whole);
     if written.len() <= most {
         return Ok(Answer { result: written.into(), ..Answer::default() });
@@ -104,11 +105,12 @@ pub(super) fn of(
         content_preview: front(&words, most),
         hint: "The result is too long and only its beginning is here. Ask for less: a filter, a page, a smaller range.",
     };
-    let told = Told { ok: true, attachments: whole.attachments, cut: Some(cut), ..Told::default() };
+    let told =
+        Report { ok: true, attachments: whole.attachments, cut: Some(cut), ..Report::default() };
     Ok(Answer { result: self::written(&told).into(), ..Answer::default() })
 }
 
-fn written(told: &Told) -> String {
+fn written(told: &Report) -> String {
     serde_json::to_string(told).unwrap_or_else(|_| r#"{"ok":true}"#.to_owned())
 }
 
@@ -117,7 +119,7 @@ fn front(text: &str, bytes: usize) -> String {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or_default().to_owned()
 }
 
-fn failed(tool: &ServedTool, text: &str, structured: Option<&Json>) -> Refusal {
+fn failed(tool: &ServerTool, text: &str, structured: Option<&Json>) -> Refusal {
     let words = match (text.trim(), structured) {
         ("", None) => "it does not say why".to_owned(),
         ("", Some(structured)) => structured.to_string(),
@@ -128,7 +130,7 @@ fn failed(tool: &ServedTool, text: &str, structured: Option<&Json>) -> Refusal {
 }
 
 /// Returns the refusal for a server that did not complete an order.
-pub(super) fn refused(tool: &ServedTool, fault: &ServerFault) -> Refusal {
+pub(super) fn refused(tool: &ServerTool, fault: &ServerFault) -> Refusal {
     let (name, server) = (tool.name(), &tool.server);
     let may_have = "It may have happened or not: look before you repeat it.";
     match fault {

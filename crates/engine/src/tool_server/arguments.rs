@@ -1,7 +1,7 @@
 //! Checks the arguments of a call against the schema of the tool before they are sent.
 
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::tool::served::{ServedTool, cleaned};
+use crewagent_core::tool::server_tool::{ServerTool, cleaned};
 use serde_json::{Map, Value as Json};
 
 /// Limit of errors in one refusal.
@@ -11,7 +11,7 @@ const TOLD_BYTES: usize = 300;
 
 /// Refuses arguments that do not fit, with every error. A schema that is invalid or refers to another document is left
 /// to the server, which knows best what it means.
-pub(super) fn check(tool: &ServedTool, arguments: &Map<String, Json>) -> Result<(), Refusal> {
+pub(super) fn check(tool: &ServerTool, arguments: &Map<String, Json>) -> Result<(), Refusal> {
     let Ok(schema) = jsonschema::validator_for(&tool.parameters) else { return Ok(()) };
     let arguments = Json::Object(arguments.clone());
     let mut told = Vec::new();
@@ -37,13 +37,13 @@ pub(super) fn check(tool: &ServedTool, arguments: &Map<String, Json>) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use crewagent_core::tool::served::Use;
+    use crewagent_core::tool::server_tool::Use;
     use serde_json::json;
 
     use super::*;
 
     fn check_fits(schema: Json, arguments: Json, expected: Option<&str>) {
-        let tool = ServedTool {
+        let tool = ServerTool {
             server: "s".parse().unwrap(),
             tool: "t".to_owned(),
             used: Use::Tool,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crewagent_core::tool::served::cleaned;
+use crewagent_core::tool::server_tool::cleaned;
 
 /// Number of lines kept.
 const LINES: usize = 50;
@@ -37,7 +37,7 @@ impl Logs {
         if text.is_empty() {
             return;
         }
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         if kept.lines.len() == LINES {
             kept.lines.pop_front();
         }
@@ -47,12 +47,12 @@ impl Logs {
 
     /// Returns the last line.
     pub fn last(&self) -> Option<LogLine> {
-        self.kept().lines.back().cloned()
+        self.lock().lines.back().cloned()
     }
 
     /// Returns the lines after the first `seen` and updates `seen`. One line stands for those that were dropped.
     pub fn after(&self, seen: &mut u64) -> Vec<LogLine> {
-        let kept = self.kept();
+        let kept = self.lock();
         let news = kept.count.saturating_sub(*seen);
         *seen = kept.count;
         let here = usize::try_from(news).unwrap_or(usize::MAX).min(kept.lines.len());
@@ -65,7 +65,7 @@ impl Logs {
         lines
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

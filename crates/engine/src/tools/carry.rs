@@ -10,7 +10,7 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{VPath, WritablePath};
 
 use super::change::{Change, Draft, jobs};
-use super::{Halt, Occasion, Tools, denied};
+use super::{CallContext, Halt, Tools, denied};
 use crate::mounts::{self, Before, Mounts};
 
 /// A file of an intent, parsed from its record.
@@ -45,7 +45,7 @@ impl Tools<'_> {
         call: &Call,
         intent: &Intent,
         planned: Option<&Change>,
-        occasion: &Occasion<'_>,
+        context: &CallContext<'_>,
     ) -> Result<(), Halt> {
         if let Some(one) = planned.and_then(fresh) {
             match self.write_all(&[one?]) {
@@ -80,7 +80,7 @@ impl Tools<'_> {
             // All contents are worked out before the first byte is written.
             None => pending
                 .into_iter()
-                .map(|file| self.pending(file, call, intent, planned, occasion))
+                .map(|file| self.pending(file, call, intent, planned, context))
                 .collect::<Result<Vec<_>, _>>()
                 .and_then(|pending| self.write_all(&pending)),
         };
@@ -97,7 +97,7 @@ impl Tools<'_> {
         call: &Call,
         intent: &Intent,
         planned: Option<&Change>,
-        occasion: &Occasion<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Pending, Halt> {
         let images = planned.and_then(|change| {
             change
@@ -112,7 +112,7 @@ impl Tools<'_> {
         let jobs = jobs(call);
         let job = jobs.iter().find(|job| *job.path == file.path);
         let job = job.ok_or_else(|| other_result(&file))?;
-        let Draft { old, after, before, sha256, .. } = self.draft(job, occasion, &intent.time)?;
+        let Draft { old, after, before, sha256, .. } = self.draft(job, context, &intent.time)?;
         if before != file.before || sha256 != file.after {
             return Err(other_result(&file).into());
         }

@@ -12,7 +12,7 @@ use crewagent_core::vpath::{VPath, WritablePath};
 use serde::Serialize;
 
 use super::state::StateFile;
-use super::{Halt, Moves, Occasion, Plan, Tools, done, reached};
+use super::{CallContext, Halt, Moves, Plan, Tools, done, reached};
 use crate::mounts::Target;
 
 /// Bytes of an old file that are kept to undo a change.
@@ -84,7 +84,7 @@ pub(super) struct Draft {
 /// Result for one file, as the model receives it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'d> {
+struct FileReport<'d> {
     path: &'d WritablePath,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_written: Option<usize>,
@@ -96,7 +96,7 @@ struct Told<'d> {
     state: Option<&'d Transition>,
 }
 
-impl<'d> Told<'d> {
+impl<'d> FileReport<'d> {
     fn new(call: &Call, draft: &'d Draft) -> Self {
         let bytes_written = match call {
             Call::Write(call) if draft.transition.is_none() => Some(call.content.len()),
@@ -122,7 +122,7 @@ impl<'d> Told<'d> {
 
 #[derive(Serialize)]
 struct Several<'d> {
-    files: Vec<Told<'d>>,
+    files: Vec<FileReport<'d>>,
 }
 
 /// Returns the files of a call in the order of their names in it; none if the call writes none.
@@ -148,17 +148,17 @@ pub(super) fn jobs(call: &Call) -> Vec<Job<'_>> {
 }
 
 impl Tools<'_> {
-    pub(super) fn plan_change(&self, call: &Call, occasion: &Occasion<'_>) -> Result<Plan, Halt> {
+    pub(super) fn plan_change(&self, call: &Call, context: &CallContext<'_>) -> Result<Plan, Halt> {
         let drafts: Vec<Draft> = jobs(call)
             .iter()
-            .map(|job| self.draft(job, occasion, occasion.now))
+            .map(|job| self.draft(job, context, context.now))
             .collect::<Result<_, _>>()?;
         check_places(&drafts)?;
         let places: Vec<&VPath> = drafts.iter().map(|draft| &draft.place).collect();
-        call.permitted(occasion.policy, &places)?;
+        call.permitted(context.policy, &places)?;
         let transition = drafts.iter().find_map(|draft| draft.transition.as_deref());
         let moved = transition.and_then(moved);
-        if let (Moves::Ask, Some(moved)) = (occasion.moves, moved) {
+        if let (Moves::Ask, Some(moved)) = (context.moves, moved) {
             return Ok(Plan::Approve(moved));
         }
         let answer = self.answer(call, &drafts);
@@ -172,7 +172,7 @@ impl Tools<'_> {
         });
         let intent = Intent {
             files: files.collect(),
-            time: occasion.now.to_owned(),
+            time: context.now.to_owned(),
             answer,
             state: transition.and_then(|transition| self.state_change(transition)),
         };
@@ -189,14 +189,14 @@ impl Tools<'_> {
     pub(super) fn draft(
         &self,
         job: &Job<'_>,
-        occasion: &Occasion<'_>,
+        context: &CallContext<'_>,
         now: &str,
     ) -> Result<Draft, Halt> {
-        let limit = occasion.policy.fs.max_write_bytes;
+        let limit = context.policy.fs.max_write_bytes;
         let target = self.aim(job.path, KEPT.max(usize::try_from(limit).unwrap_or(usize::MAX)))?;
         let mut transition = None;
         let after: Arc<[u8]> = if job.path.path().is_state_document() {
-            let state = StateFile { tools: self, occasion, now };
+            let state = StateFile { tools: self, context, now };
             let made = state.transition(job, &target)?;
             let text = made.text().clone();
             transition = Some(Box::new(made));
@@ -246,9 +246,9 @@ impl Tools<'_> {
     fn answer(&self, call: &Call, drafts: &[Draft]) -> Answer {
         let created = drafts.iter().filter_map(|draft| self.created(draft)).collect();
         match drafts {
-            [only] => done(&Told::new(call, only), created),
+            [only] => done(&FileReport::new(call, only), created),
             several => {
-                let files = several.iter().map(|draft| Told::new(call, draft)).collect();
+                let files = several.iter().map(|draft| FileReport::new(call, draft)).collect();
                 done(&Several { files }, created)
             }
         }

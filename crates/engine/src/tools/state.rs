@@ -19,7 +19,7 @@ use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use super::change::{Job, Work, moved};
 use super::patch::about;
 use super::write::{check_limit, check_match, exists};
-use super::{Halt, Occasion, Tools};
+use super::{CallContext, Halt, Tools};
 use crate::disk::DiskErrorKind;
 use crate::mounts::{self, MountError, Mounts, Target};
 
@@ -77,7 +77,7 @@ pub(super) fn other_name(path: &WritablePath) -> Refusal {
 /// A change of the state document in the making.
 pub(super) struct StateFile<'s, 'w> {
     pub(super) tools: &'s Tools<'w>,
-    pub(super) occasion: &'s Occasion<'s>,
+    pub(super) context: &'s CallContext<'s>,
     pub(super) now: &'s str,
 }
 
@@ -86,9 +86,9 @@ impl StateFile<'_, '_> {
     pub(super) fn transition(&self, job: &Job<'_>, target: &Target) -> Result<Transition, Halt> {
         let workflow = self.tools.workflow.ok_or_else(no_workflow)?;
         let old = self.read(target)?;
-        let limit = self.occasion.policy.fs.max_write_bytes;
+        let limit = self.context.policy.fs.max_write_bytes;
         let new = match &job.work {
-            Work::Write(_) | Work::Patches(_) if self.occasion.policy.strict => {
+            Work::Write(_) | Work::Patches(_) if self.context.policy.strict => {
                 return Err(not_directly().into());
             }
             Work::Write(call) => proposed(call, &old, target, limit)?,
@@ -107,11 +107,11 @@ impl StateFile<'_, '_> {
                 new: &new,
                 workflow,
                 exists,
-                created: self.occasion.created,
+                created: self.context.created,
                 now: self.now,
-                missing: self.occasion.missing,
-                confirmation: self.occasion.confirmation,
-                author: guard::Author::Model(self.occasion.policy.state_tool()),
+                missing: self.context.missing,
+                confirmation: self.context.confirmation,
+                author: guard::Author::Model(self.context.policy.state_tool()),
             })
         });
         Ok(judged??)

@@ -5,8 +5,8 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::conversation::ConversationError;
 use crate::runtime::{ResumeError, StartError};
-use crate::session::SessionError;
 use crate::step_log::Halt;
 use crate::store::{RunError, StoreError};
 
@@ -47,7 +47,7 @@ pub enum WorkerError {
     #[error(transparent)]
     Resume(#[from] ResumeError),
     #[error(transparent)]
-    Session(#[from] SessionError),
+    Conversation(#[from] ConversationError),
     /// The journal cannot be written, or the model failed.
     #[error(transparent)]
     Halt(#[from] Halt),

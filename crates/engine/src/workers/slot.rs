@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::WorkerError;
 use crate::control::Control;
-use crate::runtime::{SettingsChange, StartRun, StartTalk};
-use crate::session::{Launch, Reaction};
+use crate::conversation::{Launch, Reaction};
+use crate::runtime::{SettingsChange, StartConversation, StartRun};
 use crate::store::{JournalId, RunId};
 
 /// Grace period: a client may send a job before the worker is idle.
@@ -20,7 +20,7 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub enum Task {
     StartRun(Box<StartRun>),
-    StartConversation(Box<StartTalk>),
+    StartConversation(Box<StartConversation>),
     /// Send a message of the user.
     Say {
         text: String,

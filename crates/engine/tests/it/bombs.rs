@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crewagent_engine::source::{Limits, Opened, Source};
 use crewagent_testkit::archive::{Archive, Entry, checksum, deflated, deflated_zeros};
 
-use crate::support::{scratch, told, with, write};
+use crate::support::{describe, scratch, with, write};
 
 /// Unpacking gigabytes would take minutes in an unoptimized build; a busy machine needs some slack.
 const MOST_TIME: Duration = Duration::from_secs(5);
@@ -31,7 +31,8 @@ fn open(path: &Path) -> Vec<String> {
     let opened = Source::open(path, &Limits::default()).unwrap();
     assert!(start.elapsed() < MOST_TIME, "it took {:?}", start.elapsed());
     let Opened::Refused(findings) = opened else { return Vec::new() };
-    let mut codes: Vec<_> = told(Some(&findings)).iter().map(|told| told[..5].to_owned()).collect();
+    let mut codes: Vec<_> =
+        describe(Some(&findings)).iter().map(|told| told[..5].to_owned()).collect();
     codes.sort();
     codes.dedup();
     codes

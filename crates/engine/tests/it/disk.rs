@@ -6,18 +6,18 @@ use crewagent_core::vpath::VPath;
 use crewagent_engine::mounts::{Before, MountError, Mounts, Roots};
 use tempfile::TempDir;
 
-use crate::mounts::world::{vpath, writable};
-use crate::probe::{Fault, Recorder};
+use crate::disk_hook::{Fault, Recorder};
+use crate::mounts::fixture::{vpath, writable};
 use crate::support::{scratch, snapshot, write};
 use std::sync::Arc;
 
-struct World {
+struct DiskFixture {
     scratch: TempDir,
     mounts: Mounts,
     recorder: Arc<Recorder>,
 }
 
-impl World {
+impl DiskFixture {
     fn new(fault: Fault) -> Self {
         let scratch = scratch();
         for mount in ["project", "package", "state"] {
@@ -39,17 +39,17 @@ impl World {
     }
 }
 
-fn replace(world: &World, path: &str, text: &str) -> Result<(), MountError> {
-    let done = world.mounts.replace(&writable(path), text.as_bytes(), Before::Anything)?;
+fn replace(fixture: &DiskFixture, path: &str, text: &str) -> Result<(), MountError> {
+    let done = fixture.mounts.replace(&writable(path), text.as_bytes(), Before::Anything)?;
     done.unwrap();
     Ok(())
 }
 
 #[test]
 fn the_operations_of_a_write_are_told_in_order() {
-    let world = World::new(Fault::Never);
-    replace(&world, "@project/new/deep/a.md", "hello").unwrap();
-    let log = world.log();
+    let fixture = DiskFixture::new(Fault::Never);
+    replace(&fixture, "@project/new/deep/a.md", "hello").unwrap();
+    let log = fixture.log();
     let temp = log.iter().find_map(|line| line.strip_prefix("create @project/new/deep/")).unwrap();
     assert!(temp.starts_with(".crewagent-") && temp.ends_with("-0.tmp"), "{temp}");
     let log: Vec<String> = log.iter().map(|line| line.replace(temp, "TEMP")).collect();
@@ -76,13 +76,13 @@ fn the_operations_of_a_write_are_told_in_order() {
 
 #[test]
 fn the_operations_of_a_replacement_and_a_read_are_told() {
-    let world = World::new(Fault::Never);
-    replace(&world, "@state/old.md", "new").unwrap();
-    let read = world.mounts.read(&vpath("@state/old.md"), 100).unwrap().unwrap();
+    let fixture = DiskFixture::new(Fault::Never);
+    replace(&fixture, "@state/old.md", "new").unwrap();
+    let read = fixture.mounts.read(&vpath("@state/old.md"), 100).unwrap().unwrap();
     assert_eq!(read.bytes, b"new");
-    world.mounts.stat(&vpath("@state/old.md")).unwrap().unwrap();
-    world.mounts.list(&vpath("@state"), 1, 10).unwrap().unwrap();
-    let log = world.log();
+    fixture.mounts.stat(&vpath("@state/old.md")).unwrap().unwrap();
+    fixture.mounts.list(&vpath("@state"), 1, 10).unwrap().unwrap();
+    let log = fixture.log();
     let tail = &log[log.len() - 7..];
     assert!(tail[0].starts_with("rename @state/.crewagent-"), "{log:#?}");
     assert_eq!(
@@ -101,26 +101,26 @@ fn the_operations_of_a_replacement_and_a_read_are_told() {
 
 #[test]
 fn no_operation_tells_a_real_path() {
-    let world = World::new(Fault::Never);
-    fs::create_dir(world.scratch.path().join("project/inner")).unwrap();
+    let fixture = DiskFixture::new(Fault::Never);
+    fs::create_dir(fixture.scratch.path().join("project/inner")).unwrap();
     #[cfg(unix)]
-    std::os::unix::fs::symlink("inner", world.scratch.path().join("project/link")).unwrap();
+    std::os::unix::fs::symlink("inner", fixture.scratch.path().join("project/link")).unwrap();
     #[cfg(unix)]
-    replace(&world, "@project/link/a.md", "x").unwrap();
-    replace(&world, "@project/inner/b.md", "x").unwrap();
-    world.mounts.list(&vpath("@project"), 4, 100).unwrap().unwrap();
-    let real = world.scratch.path().to_str().unwrap();
-    for line in world.recorder.log() {
+    replace(&fixture, "@project/link/a.md", "x").unwrap();
+    replace(&fixture, "@project/inner/b.md", "x").unwrap();
+    fixture.mounts.list(&vpath("@project"), 4, 100).unwrap().unwrap();
+    let real = fixture.scratch.path().to_str().unwrap();
+    for line in fixture.recorder.log() {
         assert!(!line.contains(real), "{line}");
         assert!(line.split_once('@').is_some(), "{line}");
     }
     #[cfg(unix)]
-    assert!(world.log().iter().any(|line| line.ends_with("-> @project/inner/a.md")));
+    assert!(fixture.log().iter().any(|line| line.ends_with("-> @project/inner/a.md")));
 }
 
 /// Returns everything in the project except temporary files and folders.
-fn settled(world: &World) -> Vec<(std::path::PathBuf, Vec<u8>)> {
-    snapshot(&world.scratch.path().join("project"))
+fn settled(fixture: &DiskFixture) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    snapshot(&fixture.scratch.path().join("project"))
         .into_iter()
         .map(|(path, _, bytes)| (path, bytes))
         .filter(|(path, _)| !path.to_string_lossy().contains(".crewagent-"))
@@ -130,7 +130,7 @@ fn settled(world: &World) -> Vec<(std::path::PathBuf, Vec<u8>)> {
 
 #[test]
 fn a_write_that_fails_or_dies_anywhere_leaves_the_old_bytes_or_the_new() {
-    let whole = World::new(Fault::Never);
+    let whole = DiskFixture::new(Fault::Never);
     let before = settled(&whole);
     replace(&whole, "@project/old.md", "new\n").unwrap();
     let (count, after) = (whole.recorder.count(), settled(&whole));
@@ -146,10 +146,10 @@ fn a_write_that_fails_or_dies_anywhere_leaves_the_old_bytes_or_the_new() {
             Fault::Crash(at),
             Fault::Torn(at),
         ] {
-            let world = World::new(fault);
-            let done = replace(&world, "@project/old.md", "new\n");
-            assert!(world.recorder.fired() > 0, "{fault:?}");
-            let now = text(&settled(&world));
+            let fixture = DiskFixture::new(fault);
+            let done = replace(&fixture, "@project/old.md", "new\n");
+            assert!(fixture.recorder.fired() > 0, "{fault:?}");
+            let now = text(&settled(&fixture));
             let (old, new) = (now == text(&before), now == text(&after));
             assert!(old || new, "{fault:?}: {now:?}");
             assert!(done.is_err() || new, "{fault:?}: it said that it was done");
@@ -160,7 +160,7 @@ fn a_write_that_fails_or_dies_anywhere_leaves_the_old_bytes_or_the_new() {
                 assert!(done.is_err(), "{fault:?}: a dead process said something");
             }
             // The next process repeats the change and removes what was left.
-            let roots = |name: &str| world.scratch.path().join(name);
+            let roots = |name: &str| fixture.scratch.path().join(name);
             let roots = Roots {
                 project: roots("project"),
                 package: roots("package"),
@@ -184,10 +184,10 @@ fn a_write_that_fails_or_dies_anywhere_leaves_the_old_bytes_or_the_new() {
 fn a_failed_read_is_an_error_of_the_disk() {
     let path: VPath = vpath("@project/old.md");
     for (at, errno) in [(3, 5), (4, 5), (3, 24)] {
-        let world = World::new(Fault::Once(at, errno));
-        let error = world.mounts.read(&path, 10).unwrap_err();
+        let fixture = DiskFixture::new(Fault::Once(at, errno));
+        let error = fixture.mounts.read(&path, 10).unwrap_err();
         assert!(error.to_string().starts_with("cannot read `@project/old.md`: "), "{error}");
-        assert_eq!(world.recorder.fired(), 1);
-        assert!(world.mounts.read(&path, 10).unwrap().is_ok());
+        assert_eq!(fixture.recorder.fired(), 1);
+        assert!(fixture.mounts.read(&path, 10).unwrap().is_ok());
     }
 }

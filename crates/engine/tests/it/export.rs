@@ -7,7 +7,7 @@ use crewagent_engine::disk::Disk;
 use crewagent_engine::export::export;
 use crewagent_engine::store::{KeySource, RunId, Store, key_of};
 
-use crate::stage::Stage;
+use crate::golden_fixture::GoldenFixture;
 
 const KEY: &str = "sk-very-secret-1234";
 
@@ -30,9 +30,9 @@ fn content(archive: &mut Archive, name: &str) -> String {
 
 #[test]
 fn an_exported_run_is_whole_and_has_no_secret() {
-    let stage = Stage::set("012-nested-review");
-    let played = stage.play();
-    let home = stage.store(Disk::real()).home().to_owned();
+    let golden_fixture = GoldenFixture::set("012-nested-review");
+    let played = golden_fixture.play();
+    let home = golden_fixture.store(Disk::real()).home().to_owned();
     fs::write(
         home.join("config.toml"),
         "[models.a]\nmodel = \"m\"\nbase-url = \"http://127.0.0.1:9/v1\"\nkey = \"file\"\n",

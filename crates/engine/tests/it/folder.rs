@@ -9,7 +9,7 @@ use crewagent_core::path::PackagePath;
 use crewagent_engine::inspect::inspect;
 use crewagent_engine::source::{Limits, Opened, Source};
 
-use crate::support::{package, scratch, told, write, write_all};
+use crate::support::{describe, package, scratch, write, write_all};
 
 fn check_folder(prepare: impl FnOnce(&Path), limits: &Limits, expected: &[&str]) {
     let scratch = scratch();
@@ -17,7 +17,7 @@ fn check_folder(prepare: impl FnOnce(&Path), limits: &Limits, expected: &[&str])
     prepare(scratch.path());
     match Source::open(scratch.path(), limits).unwrap() {
         Opened::Passed(_) => assert!(expected.is_empty(), "passed"),
-        Opened::Refused(findings) => assert_eq!(told(Some(&findings)), expected),
+        Opened::Refused(findings) => assert_eq!(describe(Some(&findings)), expected),
     }
 }
 
@@ -143,6 +143,6 @@ fn an_inspected_folder_has_the_findings_of_the_check() {
         inspected.findings.count(Severity::Error),
         1,
         "{:?}",
-        told(Some(&inspected.findings))
+        describe(Some(&inspected.findings))
     );
 }

@@ -14,8 +14,8 @@ use crewagent_engine::runtime::{ForkError, ForkRun, Forked, Run, Runtime, Settin
 use crewagent_engine::store::{Of, RunId, Status, Store};
 use crewagent_engine::tool_server::ToolServers;
 
-use crate::probe::{Fault, Recorder};
-use crate::stage::{Played, Stage, drive, golden, ticking, tree};
+use crate::disk_hook::{Fault, Recorder};
+use crate::golden_fixture::{GoldenFixture, Played, drive, golden, ticking, tree};
 
 /// The files at one event.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,10 +26,11 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    fn of(stage: &Stage, id: &RunId) -> Self {
-        let documents = stage.store(Disk::real()).runs().documents(id).unwrap().into_iter();
+    fn of(golden_fixture: &GoldenFixture, id: &RunId) -> Self {
+        let documents =
+            golden_fixture.store(Disk::real()).runs().documents(id).unwrap().into_iter();
         let documents = documents.map(|(path, text)| (path, text.replace(id.as_str(), "RUN")));
-        Self { documents: documents.collect(), project: files(stage) }
+        Self { documents: documents.collect(), project: files(golden_fixture) }
     }
 
     fn without_times(&self) -> Self {
@@ -44,14 +45,15 @@ impl Snapshot {
     }
 }
 
-fn files(stage: &Stage) -> BTreeMap<String, String> {
-    let files = tree(&stage.project()).into_iter().filter(|(name, _)| !name.ends_with('/'));
+fn files(golden_fixture: &GoldenFixture) -> BTreeMap<String, String> {
+    let files =
+        tree(&golden_fixture.project()).into_iter().filter(|(name, _)| !name.ends_with('/'));
     files.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
 }
 
 /// A finished golden run, with a snapshot after each of its events.
 struct Calm {
-    stage: Stage,
+    golden_fixture: GoldenFixture,
     played: Played,
     moments: BTreeMap<u64, Snapshot>,
     visits: Vec<Visit>,
@@ -59,18 +61,19 @@ struct Calm {
 
 impl Calm {
     fn of(name: &str) -> Self {
-        let stage = Stage::set(name);
+        let golden_fixture = GoldenFixture::set(name);
         let mut moments = BTreeMap::new();
-        let played = stage.watched(&mut |event| {
+        let played = golden_fixture.watched(&mut |event| {
             if event.part.is_none()
                 && let Some(id) = &event.run_id
             {
-                moments.insert(event.seq, Snapshot::of(&stage, &RunId::parse(id).unwrap()));
+                moments
+                    .insert(event.seq, Snapshot::of(&golden_fixture, &RunId::parse(id).unwrap()));
             }
         });
         let visits = History::of(&played.events).visits;
         assert!(!visits.is_empty());
-        Self { stage, played, moments, visits }
+        Self { golden_fixture, played, moments, visits }
     }
 
     fn plan(&self, visit: &Visit) -> ForkRun {
@@ -87,13 +90,13 @@ impl Calm {
     fn bring_back(&self, store: &Store, visit: &Visit) {
         let changes = Changes::of(store, &self.played.id).unwrap();
         let scope = Scope::Onward(visit.seq);
-        let way = changes.way_back(scope).unwrap();
+        let way = changes.plan_revert(scope).unwrap();
         assert!(way.iter().all(|file| matches!(file.prospect, Prospect::Ready | Prospect::Done)));
         let agreed: Vec<_> = way.iter().map(|file| (file.path.clone(), file.now)).collect();
-        for (path, outcome) in changes.go_back(scope, &agreed).unwrap() {
+        for (path, outcome) in changes.revert(scope, &agreed).unwrap() {
             assert_eq!(outcome, Outcome::Reverted, "{path}");
         }
-        assert_eq!(files(&self.stage), self.moments[&visit.seq].project, "{visit:?}");
+        assert_eq!(files(&self.golden_fixture), self.moments[&visit.seq].project, "{visit:?}");
     }
 
     /// Returns the user's messages after a visit.
@@ -110,18 +113,25 @@ impl Calm {
 
 /// Checks everything that can be seen of a fork before it is resumed, and returns its id.
 fn check_fork(calm: &Calm, visit: &Visit) -> RunId {
-    let store = calm.stage.store(Disk::real());
-    let before = tree(&calm.stage.scratch().join("home/projects"));
-    let project = files(&calm.stage);
+    let store = calm.golden_fixture.store(Disk::real());
+    let before = tree(&calm.golden_fixture.scratch().join("home/projects"));
+    let project = files(&calm.golden_fixture);
     let preview =
         Runtime::new(&store, ToolServers::none()).preview_fork(&calm.plan(visit)).unwrap();
-    assert_eq!(tree(&calm.stage.scratch().join("home/projects")), before, "a look makes nothing");
+    assert_eq!(
+        tree(&calm.golden_fixture.scratch().join("home/projects")),
+        before,
+        "a look makes nothing"
+    );
     let (id, forked) = calm.fork(&store, visit);
-    let after = tree(&calm.stage.scratch().join("home/projects"));
+    let after = tree(&calm.golden_fixture.scratch().join("home/projects"));
     let is_old = |(name, _): &(&String, &Vec<u8>)| !name.contains(id.as_str());
     assert!(after.iter().filter(is_old).eq(before.iter()), "the old run is not touched");
-    assert_eq!(files(&calm.stage), project, "the project is not touched");
-    assert_eq!(Snapshot::of(&calm.stage, &id).documents, calm.moments[&visit.seq].documents);
+    assert_eq!(files(&calm.golden_fixture), project, "the project is not touched");
+    assert_eq!(
+        Snapshot::of(&calm.golden_fixture, &id).documents,
+        calm.moments[&visit.seq].documents
+    );
     assert_eq!(Forked { id: id.clone(), ..preview }, forked);
     assert_eq!(
         (forked.documents, &forked.visit),
@@ -178,7 +188,7 @@ fn go_on(calm: &Calm, visit: &Visit, run: &mut Run) -> Phase {
     let mut inputs = calm.inputs(visit).into_iter();
     let mut events = Vec::new();
     loop {
-        let rest = drive(run, &calm.stage.model, &mut events).unwrap();
+        let rest = drive(run, &calm.golden_fixture.model, &mut events).unwrap();
         let Some(words) = inputs.next() else {
             run.finish(&rest, &mut |_| ()).unwrap();
             return rest.phase;
@@ -219,8 +229,8 @@ fn a_fork_that_goes_on_comes_to_the_same_end() {
         "015-three-levels",
     ] {
         let calm = Calm::of(name);
-        let end = Snapshot::of(&calm.stage, &calm.played.id).without_times();
-        let store = calm.stage.store(Disk::real());
+        let end = Snapshot::of(&calm.golden_fixture, &calm.played.id).without_times();
+        let store = calm.golden_fixture.store(Disk::real());
         let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
         for (at, visit) in calm.visits.iter().enumerate() {
             if !is_scripted(&calm, at) {
@@ -231,7 +241,11 @@ fn a_fork_that_goes_on_comes_to_the_same_end() {
             let mut run = runtime.resume(&id, &SettingsChange::default()).unwrap();
             assert_eq!(*run.run_state(), forked.place.state);
             assert_eq!(go_on(&calm, visit, &mut run), calm.played.rest.phase, "{name} {visit:?}");
-            assert_eq!(Snapshot::of(&calm.stage, &id).without_times(), end, "{name} {visit:?}");
+            assert_eq!(
+                Snapshot::of(&calm.golden_fixture, &id).without_times(),
+                end,
+                "{name} {visit:?}"
+            );
             let again = runtime.requests(&id).unwrap();
             assert!(!again.is_empty() || forked.place.state.complete);
             for past in again {
@@ -244,13 +258,13 @@ fn a_fork_that_goes_on_comes_to_the_same_end() {
 #[test]
 fn a_fork_can_be_forked() {
     let calm = Calm::of("012-nested-review");
-    let store = calm.stage.store(Disk::real());
+    let store = calm.golden_fixture.store(Disk::real());
     let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
     for visit in &calm.visits {
         let (first, forked) = calm.fork(&store, visit);
         let second = runtime.fork(&ForkRun { id: None, run: first.clone(), event: 1 }).unwrap();
         assert_eq!((&second.place, &second.words), (&forked.place, &forked.words), "{visit:?}");
-        let documents = |id: &RunId| Snapshot::of(&calm.stage, id).documents;
+        let documents = |id: &RunId| Snapshot::of(&calm.golden_fixture, id).documents;
         assert_eq!(documents(&second.id), documents(&first));
     }
 }
@@ -261,16 +275,16 @@ fn a_process_that_dies_while_it_forks_leaves_a_whole_run_or_none() {
     let calm = Calm::of("015-three-levels");
     let deepest = calm.visits.iter().max_by_key(|visit| (visit.frame_id(), visit.seq)).unwrap();
     let counter = Recorder::new(Fault::Never);
-    let (id, _) = calm.fork(&calm.stage.store(counter.disk()), deepest);
-    let whole = Snapshot::of(&calm.stage, &id).documents;
-    let real = calm.stage.store(Disk::real());
+    let (id, _) = calm.fork(&calm.golden_fixture.store(counter.disk()), deepest);
+    let whole = Snapshot::of(&calm.golden_fixture, &id).documents;
+    let real = calm.golden_fixture.store(Disk::real());
     real.runs().remove(&id).unwrap();
     let mut made = 0;
     for at in 0..counter.count() {
         for fault in [Fault::Crash(at), Fault::Torn(at), Fault::CrashAfter(at), Fault::Once(at, 28)]
         {
             let recorder = Recorder::new(fault);
-            let store = calm.stage.store(recorder.disk());
+            let store = calm.golden_fixture.store(recorder.disk());
             let _ =
                 Runtime::new(&store, ToolServers::none()).by(ticking()).fork(&calm.plan(deepest));
             assert!(recorder.fired() > 0, "{fault:?}");
@@ -279,7 +293,11 @@ fn a_process_that_dies_while_it_forks_leaves_a_whole_run_or_none() {
             let others = listing.runs.iter().filter(|run| run.run_id != calm.played.id);
             for run in others {
                 made += 1;
-                assert_eq!(Snapshot::of(&calm.stage, &run.run_id).documents, whole, "{fault:?}");
+                assert_eq!(
+                    Snapshot::of(&calm.golden_fixture, &run.run_id).documents,
+                    whole,
+                    "{fault:?}"
+                );
                 real.runs().remove(&run.run_id).unwrap();
             }
         }
@@ -290,7 +308,7 @@ fn a_process_that_dies_while_it_forks_leaves_a_whole_run_or_none() {
 #[test]
 fn what_is_not_there_cannot_be_forked() {
     let calm = Calm::of("001-create-story-micro");
-    let store = calm.stage.store(Disk::real());
+    let store = calm.golden_fixture.store(Disk::real());
     let runtime = Runtime::new(&store, ToolServers::none());
     let not_a_visit = ForkRun { event: 2, ..calm.plan(&calm.visits[0]) };
     assert!(matches!(runtime.fork(&not_a_visit), Err(ForkError::Visit { event: 2, .. })));

@@ -7,20 +7,20 @@ use crewagent_core::path::PackagePath;
 use crewagent_engine::source::{Limits, Opened, Source, SourceError};
 use crewagent_testkit::archive::{Archive, ENCRYPTED, Entry, SIZES_FOLLOW, checksum};
 
-use crate::support::{entries, package, refusal, scratch, told, with, write};
+use crate::support::{describe, entries, package, refusal, scratch, with, write};
 
 fn check_refused(archive: &Archive, expected: &[&str]) {
     check_bytes(&archive.bytes(), expected);
 }
 
 fn check_bytes(bytes: &[u8], expected: &[&str]) {
-    assert_eq!(told(refusal(bytes, &Limits::default()).as_ref()), expected);
+    assert_eq!(describe(refusal(bytes, &Limits::default()).as_ref()), expected);
 }
 
 /// Checks that the container itself is refused, with a message that has this word.
 fn check_not_an_archive(bytes: &[u8], word: &str) {
     let findings = refusal(bytes, &Limits::default()).expect("it is no archive");
-    assert_eq!(told(Some(&findings)), ["BM101 "]);
+    assert_eq!(describe(Some(&findings)), ["BM101 "]);
     let message = &findings.iter().next().unwrap().message;
     assert!(message.contains(word), "{message:?} has no {word:?}");
 }
@@ -142,7 +142,7 @@ fn a_header_that_contradicts_the_directory_is_refused() {
     .into_iter()
     .enumerate()
     {
-        let told = told(refusal(&with(entry.clone()).bytes(), &Limits::default()).as_ref());
+        let told = describe(refusal(&with(entry.clone()).bytes(), &Limits::default()).as_ref());
         assert_eq!(told, ["BM114 assets/a.md"], "{number}: {entry:?}");
     }
     let other = entry().listed_extra(0x7075, &unicode(name.as_bytes(), b"assets/b.md"));
@@ -294,7 +294,7 @@ fn an_entry_that_contradicts_itself_is_refused() {
             &bytes,
             &Limits { max_file_bytes: 1 << 40, max_unpacked_bytes: 1 << 40, ..Limits::default() },
         );
-        assert_eq!(told(findings.as_ref()), ["BM114 assets/a.md"], "{entry:?}");
+        assert_eq!(describe(findings.as_ref()), ["BM114 assets/a.md"], "{entry:?}");
     }
     check_refused(&with(Entry::stored("assets/", "content")), &["BM114 assets/"]);
 }
@@ -342,7 +342,7 @@ fn a_cut_archive_is_refused_wherever_it_is_cut() {
         let Opened::Refused(findings) = Source::open(&path, &Limits::default()).unwrap() else {
             panic!("passed, cut at {length}")
         };
-        assert_eq!(told(Some(&findings)), ["BM101 "], "cut at {length}");
+        assert_eq!(describe(Some(&findings)), ["BM101 "], "cut at {length}");
     }
 }
 
@@ -364,7 +364,7 @@ fn a_damaged_directory_is_refused() {
 fn limits_are_settings() {
     let archive = with(Entry::stored("assets/a.md", [b'x'; 5_000])).bytes();
     let check = |limits: Limits, expected: &[&str]| {
-        assert_eq!(told(refusal(&archive, &limits).as_ref()), expected)
+        assert_eq!(describe(refusal(&archive, &limits).as_ref()), expected)
     };
     let default = Limits::default();
     check(Limits { max_entries: 7, ..default }, &["BM109 "]);
@@ -404,7 +404,7 @@ fn litter_is_left_out_but_may_not_lead_out() {
     check_refused(&with(Entry::stored("/x/.git/config", "x")), &["BM102 /x/.git/config"]);
     // Ignored entries count too, so that an archive cannot hide a million of them.
     let tight = Limits { max_entries: 10, ..Limits::default() };
-    assert_eq!(told(refusal(&archive.bytes(), &tight).as_ref()), ["BM109 "]);
+    assert_eq!(describe(refusal(&archive.bytes(), &tight).as_ref()), ["BM109 "]);
 }
 
 #[test]

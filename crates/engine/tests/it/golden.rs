@@ -13,18 +13,18 @@ use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::Runtime;
 use crewagent_engine::tool_server::ToolServers;
 
-use crate::stage::{Played, Stage, golden, tree};
+use crate::golden_fixture::{GoldenFixture, Played, golden, tree};
 
 fn check_golden(name: &str) {
-    let stage = Stage::set(name);
-    let played = stage.play();
+    let golden_fixture = GoldenFixture::set(name);
+    let played = golden_fixture.play();
     let transcript = transcript::of(&played.events);
-    compare_text(&stage.folder.join("transcript.txt"), &transcript);
-    compare_tree(&stage.folder.join("expected"), &stage.project());
+    compare_text(&golden_fixture.folder.join("transcript.txt"), &transcript);
+    compare_tree(&golden_fixture.folder.join("expected"), &golden_fixture.project());
     journal::check(name, &played.events);
-    assert_eq!(played.rest.phase, stage.script.ends.phase, "{name}: {:?}", played.rest);
-    check_secrets(&stage, &played);
-    check_requests(&stage, &played);
+    assert_eq!(played.rest.phase, golden_fixture.script.ends.phase, "{name}: {:?}", played.rest);
+    check_secrets(&golden_fixture, &played);
+    check_requests(&golden_fixture, &played);
     if name == "009-hostile" {
         let refused = |event: &&Event| matches!(&event.kind, EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) if answer.refused.is_some());
         let calls = |event: &&Event| matches!(event.kind, EventKind::Tool(ToolEvent::Finished(_)));
@@ -38,11 +38,11 @@ fn check_golden(name: &str) {
 }
 
 /// Checks that no event, request, state document or project file holds a real path or a text that the script forbids.
-fn check_secrets(stage: &Stage, played: &Played) {
-    let scratch = stage.scratch().display().to_string();
+fn check_secrets(golden_fixture: &GoldenFixture, played: &Played) {
+    let scratch = golden_fixture.scratch().display().to_string();
     let check = |what: &str, text: &str| {
         assert!(!text.contains(&scratch), "a real path in {what}: {text}");
-        for secret in &stage.script.never {
+        for secret in &golden_fixture.script.never {
             assert!(!text.contains(secret), "{secret} in {what}: {text}");
         }
     };
@@ -52,18 +52,18 @@ fn check_secrets(stage: &Stage, played: &Played) {
     for request in &played.requests {
         check("a request", request);
     }
-    let runs = tree(&stage.scratch().join("home/projects"));
+    let runs = tree(&golden_fixture.scratch().join("home/projects"));
     for (name, content) in runs.iter().filter(|(name, _)| name.contains("/runs/")) {
         check(name, &String::from_utf8_lossy(content));
     }
-    for (name, content) in tree(&stage.project()) {
+    for (name, content) in tree(&golden_fixture.project()) {
         check(&name, &String::from_utf8_lossy(&content));
     }
 }
 
 /// Checks that the journal alone reproduces every request, byte for byte.
-fn check_requests(stage: &Stage, played: &Played) {
-    let store = stage.store(Disk::real());
+fn check_requests(golden_fixture: &GoldenFixture, played: &Played) {
+    let store = golden_fixture.store(Disk::real());
     let again = Runtime::new(&store, ToolServers::none()).requests(&played.id).unwrap();
     assert_eq!(again.len(), played.requests.len());
     for (past, sent) in again.iter().zip(&played.requests) {
@@ -101,7 +101,7 @@ pub(crate) fn compare_text(expected: &Path, actual: &str) {
 fn compare_tree(expected: &Path, actual: &Path) {
     if updating() {
         let _ = fs::remove_dir_all(expected);
-        crate::stage::copy(actual, expected);
+        crate::golden_fixture::copy(actual, expected);
         return;
     }
     let (expected, actual) = (tree(expected), tree(actual));
@@ -156,13 +156,16 @@ golden_runs! {
 #[test]
 fn a_strict_run_ends_in_the_same_state() {
     let document = |name: &str| {
-        let stage = Stage::set(name);
-        let played = stage.play();
-        let home = tree(&stage.scratch().join("home/projects"));
+        let golden_fixture = GoldenFixture::set(name);
+        let played = golden_fixture.play();
+        let home = tree(&golden_fixture.scratch().join("home/projects"));
         let (_, text) = home.iter().find(|(name, _)| name.ends_with("state/workflow.md")).unwrap();
         let text = String::from_utf8_lossy(text).replace(played.id.as_str(), "RUN");
         let is_time = |line: &&str| !line.starts_with("updatedAt:");
-        (text.lines().filter(is_time).collect::<Vec<_>>().join("\n"), tree(&stage.project()))
+        (
+            text.lines().filter(is_time).collect::<Vec<_>>().join("\n"),
+            tree(&golden_fixture.project()),
+        )
     };
     assert_eq!(document("010-strict"), document("001-create-story-micro"));
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crewagent_core::event::{
     Answer, AssistantMessage, ContextCut, Event, EventKind, FileIntent, Intent, Phase,
-    PhaseChanged, Reply, RequestFacts, RunFailed, ToolFinished, ToolStarted, TurnStarted,
+    PhaseChanged, Reply, RequestSummary, RunFailed, ToolFinished, ToolStarted, TurnStarted,
     UserEvent, UserInput,
 };
 use crewagent_core::message::{Message, ToolCall};
@@ -24,15 +24,15 @@ use crewagent_engine::journal::{
 use serde_json::Map;
 use tempfile::TempDir;
 
-use crate::probe::{Fault, Recorder};
+use crate::disk_hook::{Fault, Recorder};
 use crate::support::scratch;
 
 /// A journal in a folder of its own.
-struct Shelf {
+struct JournalFixture {
     scratch: TempDir,
 }
 
-impl Shelf {
+impl JournalFixture {
     fn new() -> Self {
         let scratch = scratch();
         fs::create_dir(scratch.path().join("logs")).unwrap();
@@ -40,9 +40,9 @@ impl Shelf {
     }
 
     fn with(bytes: &[u8]) -> Self {
-        let shelf = Self::new();
-        fs::write(shelf.path(), bytes).unwrap();
-        shelf
+        let fixture = Self::new();
+        fs::write(fixture.path(), bytes).unwrap();
+        fixture
     }
 
     fn path(&self) -> PathBuf {
@@ -90,10 +90,10 @@ fn event(seq: u64, kind: EventKind) -> Event {
 }
 
 fn input(seq: u64) -> Event {
-    said(seq, &format!("words {seq} \u{1f600} \"quoted\"\n"))
+    spoken(seq, &format!("words {seq} \u{1f600} \"quoted\"\n"))
 }
 
-fn said(seq: u64, text: &str) -> Event {
+fn spoken(seq: u64, text: &str) -> Event {
     event(seq, EventKind::from(UserInput { text: text.into(), for_node_id: None, call_id: None }))
 }
 
@@ -112,8 +112,8 @@ fn inputs(count: u64) -> Vec<Event> {
 
 #[test]
 fn events_come_in_order_and_fit() {
-    let shelf = Shelf::new();
-    let (mut journal, recovered) = shelf.open();
+    let fixture = JournalFixture::new();
+    let (mut journal, recovered) = fixture.open();
     assert_eq!(recovered.notes, ["the journal was missing; a new one was begun"]);
     assert_eq!(journal.last_seq(), 0);
     journal.append(&[]).unwrap();
@@ -127,14 +127,14 @@ fn events_come_in_order_and_fit() {
     assert!(matches!(journal.append(&[long]), Err(JournalError::TooLong { .. })));
     journal.append(&[input(3)]).unwrap();
     assert_eq!(journal.last_seq(), 3);
-    assert_eq!(shelf.bytes(), lines(&inputs(3)));
+    assert_eq!(fixture.bytes(), lines(&inputs(3)));
 }
 
 #[test]
 fn an_append_is_one_write_and_one_flush() {
-    let shelf = Shelf::with(&lines(&inputs(1)));
+    let fixture = JournalFixture::with(&lines(&inputs(1)));
     let recorder = Recorder::new(Fault::Never);
-    let (mut journal, _) = shelf.try_open(recorder.disk()).unwrap();
+    let (mut journal, _) = fixture.try_open(recorder.disk()).unwrap();
     let before = recorder.count();
     journal.append(&[input(2), input(3)]).unwrap();
     let size = lines(&[input(2), input(3)]).len();
@@ -162,17 +162,17 @@ fn after_a_failed_append_the_next_one_stands_where_it_should() {
             Fault::Short(number, 1),
             Fault::Short(number, 40),
         ] {
-            let shelf = Shelf::new();
-            fs::write(shelf.path(), lines(&inputs(1))).unwrap();
+            let fixture = JournalFixture::new();
+            fs::write(fixture.path(), lines(&inputs(1))).unwrap();
             let opening = Recorder::new(Fault::Never);
-            shelf.try_open(opening.disk()).unwrap();
+            fixture.try_open(opening.disk()).unwrap();
             let offset = opening.count();
             let recorder = Recorder::new(match fault {
                 Fault::Once(at, errno) => Fault::Once(at + offset, errno),
                 Fault::Short(at, bytes) => Fault::Short(at + offset, bytes),
                 other => other,
             });
-            let (mut journal, _) = shelf.try_open(recorder.disk()).unwrap();
+            let (mut journal, _) = fixture.try_open(recorder.disk()).unwrap();
             let mut seq = 1;
             for _ in 0..5 {
                 // A failed append is retried with another event, as a runtime does that reports the failure.
@@ -181,7 +181,7 @@ fn after_a_failed_append_the_next_one_stands_where_it_should() {
                     Err(error) => {
                         assert!(error.disk().is_some(), "{error}");
                         assert!(
-                            !error.to_string().contains(shelf.scratch.path().to_str().unwrap())
+                            !error.to_string().contains(fixture.scratch.path().to_str().unwrap())
                         );
                     }
                 }
@@ -189,7 +189,7 @@ fn after_a_failed_append_the_next_one_stands_where_it_should() {
             }
             fired += recorder.fired();
             drop(journal);
-            let (_, recovered) = shelf.open();
+            let (_, recovered) = fixture.open();
             assert_eq!(
                 recovered,
                 Recovered { events: inputs(seq), notes: Vec::new() },
@@ -202,12 +202,12 @@ fn after_a_failed_append_the_next_one_stands_where_it_should() {
 
 #[test]
 fn what_was_written_before_a_failed_flush_is_written_again() {
-    let shelf = Shelf::with(&lines(&inputs(1)));
+    let fixture = JournalFixture::with(&lines(&inputs(1)));
     let opening = Recorder::new(Fault::Never);
-    shelf.try_open(opening.disk()).unwrap();
+    fixture.try_open(opening.disk()).unwrap();
     // Two writes, then the flush.
     let recorder = Recorder::new(Fault::Once(opening.count() + 2, 5));
-    let (mut journal, _) = shelf.try_open(recorder.disk()).unwrap();
+    let (mut journal, _) = fixture.try_open(recorder.disk()).unwrap();
     journal.write(&[input(2)]).unwrap();
     journal.write(&[input(3)]).unwrap();
     let flushed = lines(&inputs(1)).len();
@@ -220,7 +220,7 @@ fn what_was_written_before_a_failed_flush_is_written_again() {
         log[..2],
         [format!("open logs/{JOURNAL}"), format!("truncate {flushed} logs/{JOURNAL}")]
     );
-    assert_eq!(shelf.bytes(), lines(&inputs(4)));
+    assert_eq!(fixture.bytes(), lines(&inputs(4)));
 }
 
 #[test]
@@ -229,11 +229,11 @@ fn a_process_that_dies_anywhere_leaves_all_that_was_acknowledged() {
     let batches = [
         vec![input(1)],
         vec![input(2), input(3), input(4)],
-        vec![said(5, &"long ".repeat(INLINE_LIMIT))],
+        vec![spoken(5, &"long ".repeat(INLINE_LIMIT))],
         vec![input(6)],
     ];
-    let run = |disk: Disk, shelf: &Shelf| -> u64 {
-        let Ok((mut journal, recovered)) = shelf.try_open(disk) else { return 0 };
+    let run = |disk: Disk, fixture: &JournalFixture| -> u64 {
+        let Ok((mut journal, recovered)) = fixture.try_open(disk) else { return 0 };
         let mut acknowledged = recovered.events.len() as u64;
         for batch in &batches {
             if batch[0].seq > acknowledged {
@@ -248,24 +248,24 @@ fn a_process_that_dies_anywhere_leaves_all_that_was_acknowledged() {
         acknowledged
     };
     let whole = Recorder::new(Fault::Never);
-    let shelf = Shelf::new();
-    assert_eq!(run(whole.disk(), &shelf), 6);
-    let expected = shelf.bytes();
+    let fixture = JournalFixture::new();
+    assert_eq!(run(whole.disk(), &fixture), 6);
+    let expected = fixture.bytes();
     assert!(whole.count() > 15, "{:#?}", whole.log());
     for at in 0..whole.count() {
         for fault in [Fault::Crash(at), Fault::Torn(at)] {
-            let shelf = Shelf::new();
+            let fixture = JournalFixture::new();
             let recorder = Recorder::new(fault);
-            let acknowledged = run(recorder.disk(), &shelf);
+            let acknowledged = run(recorder.disk(), &fixture);
             assert!(recorder.fired() > 0);
-            let (mut journal, recovered) = shelf.open();
+            let (mut journal, recovered) = fixture.open();
             let found = recovered.events.len() as u64;
             assert!(found >= acknowledged, "{fault:?}: {found} of {acknowledged}");
             // The next process continues after the last record.
             let rest: Vec<_> =
                 batches.iter().flatten().filter(|event| event.seq > found).cloned().collect();
             journal.append(&rest).unwrap();
-            assert_eq!(shelf.bytes(), expected, "{fault:?}");
+            assert_eq!(fixture.bytes(), expected, "{fault:?}");
         }
     }
 }
@@ -276,16 +276,16 @@ fn recovery_itself_may_be_interrupted_anywhere() {
     bytes.extend_from_slice(b"garbage\n");
     bytes.extend(lines(&[input(3)]));
     let whole = Recorder::new(Fault::Never);
-    Shelf::with(&bytes).try_open(whole.disk()).unwrap();
+    JournalFixture::with(&bytes).try_open(whole.disk()).unwrap();
     for at in 0..whole.count() {
         for fault in [Fault::Crash(at), Fault::Torn(at), Fault::Once(at, 5)] {
-            let shelf = Shelf::with(&bytes);
+            let fixture = JournalFixture::with(&bytes);
             let recorder = Recorder::new(fault);
-            assert!(shelf.try_open(recorder.disk()).is_err(), "{fault:?}");
-            let (_, recovered) = shelf.open();
+            assert!(fixture.try_open(recorder.disk()).is_err(), "{fault:?}");
+            let (_, recovered) = fixture.open();
             assert_eq!(recovered.events, inputs(2), "{fault:?}");
-            let damaged = shelf.names().iter().any(|name| name.contains(".damaged-"));
-            assert!(damaged, "{fault:?}: {:?}", shelf.names());
+            let damaged = fixture.names().iter().any(|name| name.contains(".damaged-"));
+            assert!(damaged, "{fault:?}: {:?}", fixture.names());
         }
     }
 }
@@ -300,7 +300,7 @@ fn long_texts_are_kept_as_blobs() {
         arguments: arguments.into(),
         extra: Map::new(),
     };
-    let request = RequestFacts {
+    let request = RequestSummary {
         messages: 1,
         bytes: 1,
         sha256: String::new(),
@@ -316,7 +316,7 @@ fn long_texts_are_kept_as_blobs() {
         answer: answer.clone(),
         state: None,
     };
-    let facts = [
+    let record = [
         EventKind::from(UserInput { text: long.as_str().into(), for_node_id: None, call_id: None }),
         EventKind::from(TurnStarted {
             turn: 1,
@@ -343,19 +343,19 @@ fn long_texts_are_kept_as_blobs() {
             answer,
         }),
     ];
-    let shelf = Shelf::new();
-    let (mut journal, _) = shelf.open();
-    for (seq, kind) in (1..).zip(facts) {
+    let fixture = JournalFixture::new();
+    let (mut journal, _) = fixture.open();
+    for (seq, kind) in (1..).zip(record) {
         let live = event(seq, kind);
         let settled = journal.settle(live.clone()).unwrap();
         assert_ne!(settled, live);
         // Both give the same record.
         journal.append(&[if seq % 2 == 0 { live } else { settled }]).unwrap();
     }
-    assert!(shelf.bytes().len() < INLINE_LIMIT);
+    assert!(fixture.bytes().len() < INLINE_LIMIT);
     drop(journal);
-    let (journal, recovered) = shelf.open();
-    let blobs = shelf.blobs(Disk::real());
+    let (journal, recovered) = fixture.open();
+    let blobs = fixture.blobs(Disk::real());
     let EventKind::User(UserEvent::Input(UserInput { text, .. })) = &recovered.events[0].kind
     else {
         panic!()
@@ -365,17 +365,17 @@ fn long_texts_are_kept_as_blobs() {
     for event in recovered.events {
         assert_eq!(journal.settle(event.clone()).unwrap(), event);
     }
-    assert_eq!(fs::read_dir(shelf.scratch.path().join("blobs")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(fixture.scratch.path().join("blobs")).unwrap().count(), 1);
 }
 
 #[test]
 fn a_blob_is_what_was_put_or_an_error() {
-    let shelf = Shelf::new();
-    let blobs = shelf.blobs(Disk::real());
+    let fixture = JournalFixture::new();
+    let blobs = fixture.blobs(Disk::real());
     let digest = blobs.put(b"bytes").unwrap();
     assert_eq!(blobs.put(b"bytes").unwrap(), digest);
     assert_eq!(blobs.get(digest).unwrap(), b"bytes");
-    let path = shelf.scratch.path().join("blobs").join(digest.to_string());
+    let path = fixture.scratch.path().join("blobs").join(digest.to_string());
     fs::write(&path, "other").unwrap();
     assert!(matches!(blobs.get(digest), Err(BlobError::Damaged(_))));
     // The next writer of the same content repairs a truncated blob.
@@ -392,8 +392,8 @@ fn a_blob_is_what_was_put_or_an_error() {
 #[test]
 fn the_tail_gives_the_last_events_first() {
     let newest = |bytes: &[u8]| -> Vec<u64> {
-        let shelf = Shelf::with(bytes);
-        tail(&shelf.folder(Disk::real())).unwrap().take(3).map(|event| event.seq).collect()
+        let fixture = JournalFixture::with(bytes);
+        tail(&fixture.folder(Disk::real())).unwrap().take(3).map(|event| event.seq).collect()
     };
     assert_eq!(newest(&lines(&inputs(2))), [2, 1]);
     assert_eq!(newest(&lines(&inputs(5_000))), [5_000, 4_999, 4_998]);
@@ -415,7 +415,7 @@ fn typical(seq: u64) -> Event {
             turn,
             node_id: Some("write-story".into()),
             agent_id: Some("author".into()),
-            request: RequestFacts {
+            request: RequestSummary {
                 messages: 24,
                 bytes: 31_000,
                 sha256: "0".repeat(64),
@@ -474,8 +474,8 @@ fn a_run_that_rests_says_so_at_the_end() {
         3,
         EventKind::from(PhaseChanged { phase: Phase::Paused, reason: None, message: None }),
     );
-    let shelf = Shelf::with(&lines(&[input(1), input(2), rest.clone()]));
-    assert_eq!(tail(&shelf.folder(Disk::real())).unwrap().next(), Some(rest));
+    let fixture = JournalFixture::with(&lines(&[input(1), input(2), rest.clone()]));
+    assert_eq!(tail(&fixture.folder(Disk::real())).unwrap().next(), Some(rest));
 }
 
 /// Returns the numbers that a reader gives, piece by piece.
@@ -492,11 +492,11 @@ fn read_on(reader: &mut Reader, bytes: usize) -> Vec<u64> {
 
 #[test]
 fn a_reader_follows_a_journal_that_grows() {
-    let shelf = Shelf::new();
-    fs::write(shelf.path(), b"").unwrap();
-    let (mut journal, _) = shelf.open();
+    let fixture = JournalFixture::new();
+    fs::write(fixture.path(), b"").unwrap();
+    let (mut journal, _) = fixture.open();
     let noted = |seq| event(seq, EventKind::from(ContextCut { messages: 1, bytes: seq }));
-    let mut reader = Reader::new(shelf.folder(Disk::real()));
+    let mut reader = Reader::new(fixture.folder(Disk::real()));
     assert!(read_on(&mut reader, 1).is_empty());
     journal.append(&[noted(1), noted(2), noted(3)]).unwrap();
     // A reader returns whole records, however little it reads at a time.
@@ -509,53 +509,53 @@ fn a_reader_follows_a_journal_that_grows() {
 
 #[test]
 fn a_reader_stops_in_front_of_what_is_being_written_and_of_damage() {
-    let shelf = Shelf::new();
-    fs::write(shelf.path(), b"").unwrap();
-    let (mut journal, _) = shelf.open();
+    let fixture = JournalFixture::new();
+    fs::write(fixture.path(), b"").unwrap();
+    let (mut journal, _) = fixture.open();
     let noted = |seq| event(seq, EventKind::from(ContextCut { messages: 1, bytes: seq }));
     journal.append(&[noted(1), noted(2)]).unwrap();
-    let whole = shelf.bytes();
+    let whole = fixture.bytes();
     for cut in 1..40 {
-        fs::write(shelf.path(), &whole[..whole.len() - cut]).unwrap();
-        let mut reader = Reader::new(shelf.folder(Disk::real()));
+        fs::write(fixture.path(), &whole[..whole.len() - cut]).unwrap();
+        let mut reader = Reader::new(fixture.folder(Disk::real()));
         assert_eq!(read_on(&mut reader, 7), [1], "{cut}");
         // The rest is returned once it is written.
-        fs::write(shelf.path(), &whole).unwrap();
+        fs::write(fixture.path(), &whole).unwrap();
         assert_eq!(read_on(&mut reader, 7), [2], "{cut}");
     }
-    fs::write(shelf.path(), [&whole[..], b"nonsense\n", &whole].concat()).unwrap();
-    let mut reader = Reader::new(shelf.folder(Disk::real()));
+    fs::write(fixture.path(), [&whole[..], b"nonsense\n", &whole].concat()).unwrap();
+    let mut reader = Reader::new(fixture.folder(Disk::real()));
     assert_eq!(read_on(&mut reader, 64), [1, 2]);
     // Duplicate records are skipped silently.
-    fs::write(shelf.path(), [&whole[..], &whole].concat()).unwrap();
-    let mut reader = Reader::new(shelf.folder(Disk::real()));
+    fs::write(fixture.path(), [&whole[..], &whole].concat()).unwrap();
+    let mut reader = Reader::new(fixture.folder(Disk::real()));
     assert_eq!(read_on(&mut reader, 64), [1, 2]);
 }
 
 #[test]
 fn a_reader_goes_back_to_a_place_unless_the_journal_is_another_by_then() {
-    let shelf = Shelf::new();
-    fs::write(shelf.path(), b"").unwrap();
-    let (mut journal, _) = shelf.open();
+    let fixture = JournalFixture::new();
+    fs::write(fixture.path(), b"").unwrap();
+    let (mut journal, _) = fixture.open();
     let noted = |seq, bytes| event(seq, EventKind::from(ContextCut { messages: 1, bytes }));
     journal.append(&[noted(1, 1), noted(2, 2), noted(3, 3)]).unwrap();
-    let mut reader = Reader::new(shelf.folder(Disk::real()));
+    let mut reader = Reader::new(fixture.folder(Disk::real()));
     assert_eq!(reader.place(), None);
     assert_eq!(reader.next_few(1 << 20, 2).unwrap().len(), 2);
     let place = reader.place().unwrap();
     assert_eq!(place.seq, 2);
-    let mut other = Reader::new(shelf.folder(Disk::real()));
+    let mut other = Reader::new(fixture.folder(Disk::real()));
     assert!(other.go_to(&place).unwrap());
     assert_eq!((other.seq(), other.offset()), (2, reader.offset()));
     assert_eq!(other.place(), Some(place.clone()));
     assert_eq!(read_on(&mut other, 1 << 20), [3]);
     // The second record is replaced by another one of the same length, and then removed.
-    let whole = String::from_utf8(shelf.bytes()).unwrap();
+    let whole = String::from_utf8(fixture.bytes()).unwrap();
     let changed = whole.replace("\"bytes\":2", "\"bytes\":4");
     assert_ne!(changed, whole);
     for text in [changed.as_str(), whole.lines().next().unwrap()] {
-        fs::write(shelf.path(), text).unwrap();
-        let mut reader = Reader::new(shelf.folder(Disk::real()));
+        fs::write(fixture.path(), text).unwrap();
+        let mut reader = Reader::new(fixture.folder(Disk::real()));
         assert!(!reader.go_to(&place).unwrap());
         assert_eq!((reader.seq(), reader.offset()), (0, 0));
     }

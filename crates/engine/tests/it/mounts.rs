@@ -2,11 +2,11 @@
 
 mod corpus;
 mod durable;
+pub(crate) mod fixture;
 mod listing;
 #[cfg(target_os = "linux")]
 mod race;
 mod reading;
 #[cfg(unix)]
 mod setups;
-pub(crate) mod world;
 mod writing;

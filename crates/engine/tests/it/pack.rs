@@ -10,7 +10,7 @@ use crewagent_engine::inspect::inspect;
 use crewagent_engine::pack::{Output, PackError, Packed, pack};
 use crewagent_engine::source::Limits;
 
-use crate::support::{package, scratch, snapshot, told, write, write_all};
+use crate::support::{describe, package, scratch, snapshot, write, write_all};
 
 /// Returns the package with files that compress well, not at all, and to nothing.
 fn files() -> Vec<(String, String)> {
@@ -67,7 +67,7 @@ fn the_manifest_comes_first_and_has_the_digest() {
     let out = packed(&scratch.path().join("folder"), &scratch.path().join("x.bmad"));
     assert_eq!(&fs::read(&out.path).unwrap()[30..39], b"bmad.json");
     let inspected = inspect(&out.path, &Limits::default()).unwrap();
-    assert_eq!(told(Some(&inspected.findings)), [""; 0]);
+    assert_eq!(describe(Some(&inspected.findings)), [""; 0]);
     let manifest = inspected.package.unwrap().manifest().integrity.clone().unwrap();
     assert_eq!(manifest.sha256, out.digest);
 }
@@ -110,7 +110,7 @@ fn a_package_with_errors_is_not_packed() {
     else {
         panic!("packed")
     };
-    assert_eq!(told(Some(&rejection.findings)), ["BM104 assets/aux.md"]);
+    assert_eq!(describe(Some(&rejection.findings)), ["BM104 assets/aux.md"]);
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn packing_follows_the_limits_of_import() {
     let out = scratch.path().join("x.bmad");
     let error = pack(&scratch.path().join("folder"), Output::File(&out), &limits).unwrap_err();
     let PackError::Rejected(rejection) = error else { panic!("{error}") };
-    assert_eq!(told(Some(&rejection.findings)), ["BM109 "]);
+    assert_eq!(describe(Some(&rejection.findings)), ["BM109 "]);
 }
 
 #[test]

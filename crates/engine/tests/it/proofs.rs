@@ -2,13 +2,13 @@
 
 mod damage;
 mod faults;
+mod fixture;
 mod kept;
 mod kill;
 mod nested;
 mod power;
 pub(crate) mod record;
 mod recovery;
-mod scene;
 mod twelve;
 
 use std::any::Any;
@@ -16,20 +16,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use self::scene::Scene;
+use self::fixture::ProofFixture;
 use self::twelve::Piece;
 
 /// Works on many cases with all cores, each with a fixture of its own. Counts all failures, not only the first.
-fn spread<C: Sync>(piece: fn() -> Piece, cases: &[C], work: impl Fn(&Scene, &C) + Sync) {
+fn spread<C: Sync>(piece: fn() -> Piece, cases: &[C], work: impl Fn(&ProofFixture, &C) + Sync) {
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..cores {
             scope.spawn(|| {
-                let scene = Scene::new(piece());
+                let fixture = ProofFixture::new(piece());
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let worked = catch_unwind(AssertUnwindSafe(|| work(&scene, case)));
+                    let worked = catch_unwind(AssertUnwindSafe(|| work(&fixture, case)));
                     failures.lock().unwrap().extend(worked.err().map(words));
                 }
             });

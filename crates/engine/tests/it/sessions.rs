@@ -10,9 +10,9 @@ use crewagent_core::menu::Surface;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::syntax::yaml;
 use crewagent_engine::control::Control;
+use crewagent_engine::conversation::{Conversation, Guest, Launch, Mode, Reaction};
 use crewagent_engine::disk::Disk;
-use crewagent_engine::runtime::{Runtime, SettingsChange, StartTalk};
-use crewagent_engine::session::{Guest, Launch, Mode, Reaction, Session};
+use crewagent_engine::runtime::{Runtime, SettingsChange, StartConversation};
 use crewagent_engine::store::{Of, RunId, Store};
 use crewagent_engine::tool_server::ToolServers;
 use crewagent_scenario::scripted::Scripted;
@@ -20,9 +20,9 @@ use serde::Deserialize;
 use serde_json::Map;
 use tempfile::TempDir;
 
+use crate::disk_hook::{Fault, Recorder};
 use crate::golden::{compare_text, journal, transcript};
-use crate::probe::{Fault, Recorder};
-use crate::stage::{Stage, Watched, copy, golden, ticking};
+use crate::golden_fixture::{GoldenFixture, Watched, copy, golden, ticking};
 use crate::support::scratch;
 
 /// `session.yaml` of a folder.
@@ -38,7 +38,7 @@ struct Script {
 }
 
 /// A folder, and a place to play it.
-struct Scene {
+struct ConversationFixture {
     folder: PathBuf,
     script: Script,
     scratch: TempDir,
@@ -53,7 +53,7 @@ fn guest() -> Guest {
     Guest { user_name: "Ana".to_owned(), surface: Surface::Ide, settings }
 }
 
-impl Scene {
+impl ConversationFixture {
     fn set(name: &str) -> Self {
         let folder = sessions().join(name);
         let text = fs::read_to_string(folder.join("session.yaml")).unwrap();
@@ -75,26 +75,26 @@ impl Scene {
         self.scratch.path().join("project")
     }
 
-    fn begin<'s>(&self, store: &'s Store) -> Session<'s> {
+    fn begin<'s>(&self, store: &'s Store) -> Conversation<'s> {
         self.begin_with(store, RunSettings::default().window_tokens)
     }
 
     /// Starts a conversation with a model that has a window of this size.
-    fn begin_with<'s>(&self, store: &'s Store, window_tokens: u64) -> Session<'s> {
+    fn begin_with<'s>(&self, store: &'s Store, window_tokens: u64) -> Conversation<'s> {
         let package = self.script.package.as_ref().map(|name| match name.as_str() {
             "." => sessions().join("package"),
             name => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/examples").join(name),
         });
         let package =
             package.map(|path| store.packages().import(&path, &mut || {}).unwrap().installed);
-        let plan = StartTalk {
+        let plan = StartConversation {
             id: None,
             package,
             agent: self.script.agent.clone(),
             project: self.project(),
             settings: RunSettings { window_tokens, ..RunSettings::default() },
         };
-        Session::begin(
+        Conversation::begin(
             store,
             Runtime::new(store, ToolServers::none()).by(ticking()),
             &plan,
@@ -103,28 +103,28 @@ impl Scene {
         .unwrap()
     }
 
-    fn reopen<'s>(&self, store: &'s Store, id: &RunId) -> Session<'s> {
+    fn reopen<'s>(&self, store: &'s Store, id: &RunId) -> Conversation<'s> {
         let runtime = Runtime::new(store, ToolServers::none()).by(ticking());
-        Session::reopen(store, runtime, id, &SettingsChange::default(), guest()).unwrap()
+        Conversation::reopen(store, runtime, id, &SettingsChange::default(), guest()).unwrap()
     }
 }
 
 fn check_session(name: &str) {
-    let scene = Scene::set(name);
-    let store = scene.store();
-    let scripted = Scripted::load(&scene.folder.join("scenario.yaml")).unwrap();
+    let fixture = ConversationFixture::set(name);
+    let store = fixture.store();
+    let scripted = Scripted::load(&fixture.folder.join("scenario.yaml")).unwrap();
     let model = Watched { model: &scripted, requests: Mutex::default() };
-    let mut session = scene.begin(&store);
-    let id = session.talk().facts().run_id.clone();
-    let mut text = transcript::of(session.talk().opening());
-    for (at, words) in scene.script.inputs.iter().enumerate() {
+    let mut session = fixture.begin(&store);
+    let id = session.own_run().record().run_id.clone();
+    let mut text = transcript::of(session.own_run().opening());
+    for (at, words) in fixture.script.inputs.iter().enumerate() {
         let mut events: Vec<Event> = Vec::new();
-        if scene.script.restart_after.contains(&at) {
+        if fixture.script.restart_after.contains(&at) {
             // The process is killed: nothing is closed.
             drop(session);
-            session = scene.reopen(&store, &id);
+            session = fixture.reopen(&store, &id);
             text.push_str("\n(another process)\n");
-            let runs = [Some(session.talk()), session.run()];
+            let runs = [Some(session.own_run()), session.run()];
             let opened: Vec<Event> =
                 runs.into_iter().flatten().flat_map(|run| run.opening().to_vec()).collect();
             text.push_str(&transcript::of(&opened));
@@ -135,19 +135,19 @@ fn check_session(name: &str) {
             .drive(&model, &Control::default(), &mut |event| events.push(event.clone()))
             .unwrap_or_else(|halt| panic!("{name}, input {words:?}: {halt}"));
         text.push_str(&format!("\n{mode:?} › {}\n", words.replace('\n', "\\n")));
-        text.push_str(&format!("{}\n", told(&reaction)));
+        text.push_str(&format!("{}\n", describe(&reaction)));
         text.push_str(&transcript::of(&events));
         text.push_str(&format!("{:?}, {:?}\n", session.mode(), rest.phase));
     }
     session.close(&mut |_| ()).unwrap();
-    compare_text(&scene.folder.join("transcript.txt"), &masked(&text));
+    compare_text(&fixture.folder.join("transcript.txt"), &masked(&text));
     check_requests(&store, &id, &model.requests.into_inner().unwrap());
     let events = store.conversations().runs().look(&id).unwrap().recovered.events;
     journal::check(&format!("conversation-{name}"), &events);
 }
 
 /// Describes a reaction without ids.
-fn told(reaction: &Reaction) -> String {
+fn describe(reaction: &Reaction) -> String {
     match reaction {
         Reaction::Started { .. } => "Started".to_owned(),
         Reaction::Resumed { .. } => "Resumed".to_owned(),
@@ -167,9 +167,9 @@ fn told(reaction: &Reaction) -> String {
 /// Checks that the journals alone reproduce every request, byte for byte.
 fn check_requests(store: &Store, id: &RunId, sent: &[String]) {
     let runtime = Runtime::new(store, ToolServers::none());
-    let mut again = runtime.requests_of_talk(id).unwrap();
+    let mut again = runtime.requests_of_conversation(id).unwrap();
     for run in store.conversations().runs_of(id).unwrap() {
-        assert_eq!(store.runs().look(&run).unwrap().facts.conversation.as_ref(), Some(id));
+        assert_eq!(store.runs().look(&run).unwrap().record.conversation.as_ref(), Some(id));
         again.extend(runtime.requests(&run).unwrap());
     }
     let mut again: Vec<String> = again
@@ -234,17 +234,17 @@ golden_sessions! {
 #[test]
 fn both_entries_give_the_same_run() {
     let name = "001-create-story-micro";
-    let stage = Stage::set(name);
-    let by_workflow = stage.play();
-    let scene = Scene::set("001-agent-first");
-    let store = scene.store();
+    let golden_fixture = GoldenFixture::set(name);
+    let by_workflow = golden_fixture.play();
+    let fixture = ConversationFixture::set("001-agent-first");
+    let store = fixture.store();
     let scripted = Scripted::load(&golden().join(name).join("scenario.yaml")).unwrap();
-    let mut session = scene.begin(&store);
+    let mut session = fixture.begin(&store);
     for words in ["create-story", "1-2-user-authentication"] {
         session.hear(words, &mut |_| ()).unwrap();
         session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
     }
-    let run = session.run().unwrap().facts().run_id.clone();
+    let run = session.run().unwrap().record().run_id.clone();
     session.close(&mut |_| ()).unwrap();
     let by_agent = store.runs().look(&run).unwrap().recovered.events;
     let journal = |events: &[Event], id: &RunId| {
@@ -260,7 +260,10 @@ fn both_entries_give_the_same_run() {
         assert_eq!(one, other, "event {}", at + 1);
     }
     assert_eq!(one.lines().count(), other.lines().count());
-    assert_eq!(crate::stage::tree(&stage.project()), crate::stage::tree(&scene.project()));
+    assert_eq!(
+        crate::golden_fixture::tree(&golden_fixture.project()),
+        crate::golden_fixture::tree(&fixture.project())
+    );
 }
 
 /// Masks digests and times, which depend on the run's id and on the clock.
@@ -277,21 +280,21 @@ fn without_clock(text: &str) -> String {
 
 #[test]
 fn conversations_are_titled_listed_searched_renamed_and_removed() {
-    let scene = Scene::set("002-front-desk");
-    let store = scene.store();
+    let fixture = ConversationFixture::set("002-front-desk");
+    let store = fixture.store();
     let conversations = store.conversations();
-    let scripted = Scripted::load(&scene.folder.join("scenario.yaml")).unwrap();
+    let scripted = Scripted::load(&fixture.folder.join("scenario.yaml")).unwrap();
     // A conversation without messages leaves nothing.
-    assert!(!scene.begin(&store).close(&mut |_| ()).unwrap());
+    assert!(!fixture.begin(&store).close(&mut |_| ()).unwrap());
     assert!(conversations.list(Of::All).unwrap().conversations.is_empty());
-    let mut session = scene.begin(&store);
-    let id = session.talk().facts().run_id.clone();
+    let mut session = fixture.begin(&store);
+    let id = session.own_run().record().run_id.clone();
     for words in ["Who is in\nthe garden?", "CI\nThe guest is Ana."] {
         session.hear(words, &mut |_| ()).unwrap();
         session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
     }
     assert_eq!(session.mode(), Mode::Run);
-    let run = session.run().unwrap().facts().run_id.clone();
+    let run = session.run().unwrap().record().run_id.clone();
     assert!(conversations.get(&id).unwrap().holder.is_some());
     assert!(session.close(&mut |_| ()).unwrap());
     let listed = conversations.list(Of::All).unwrap().conversations;
@@ -315,17 +318,17 @@ fn conversations_are_titled_listed_searched_renamed_and_removed() {
     assert_eq!(conversations.remove(&id).unwrap(), std::slice::from_ref(&run));
     assert!(conversations.list(Of::All).unwrap().conversations.is_empty());
     assert!(store.runs().look(&run).is_err());
-    let left = fs::read_dir(scene.scratch.path().join("home/projects")).unwrap().count();
+    let left = fs::read_dir(fixture.scratch.path().join("home/projects")).unwrap().count();
     assert!(left >= 1);
 }
 
 #[test]
 fn a_failed_model_leaves_a_session_that_can_be_mended() {
-    let scene = Scene::set("003-restart");
-    let store = scene.store();
+    let fixture = ConversationFixture::set("003-restart");
+    let store = fixture.store();
     let empty = Scripted::parse("empty.yaml", "scenario: says nothing\n").unwrap();
-    let scripted = Scripted::load(&scene.folder.join("scenario.yaml")).unwrap();
-    let mut session = scene.begin(&store);
+    let scripted = Scripted::load(&fixture.folder.join("scenario.yaml")).unwrap();
+    let mut session = fixture.begin(&store);
     session.hear("Good morning!", &mut |_| ()).unwrap();
     session.drive(&empty, &Control::default(), &mut |_| ()).unwrap_err();
     assert!(session.is_broken());
@@ -337,17 +340,17 @@ fn a_failed_model_leaves_a_session_that_can_be_mended() {
 }
 
 /// Returns the porter, with a model that plays the scenario of a folder.
-fn porter(folder: &str) -> (Scene, Store, Scripted) {
-    let scene = Scene::set(folder);
-    let store = scene.store();
-    let scripted = Scripted::load(&scene.folder.join("scenario.yaml")).unwrap();
-    (scene, store, scripted)
+fn porter(folder: &str) -> (ConversationFixture, Store, Scripted) {
+    let fixture = ConversationFixture::set(folder);
+    let store = fixture.store();
+    let scripted = Scripted::load(&fixture.folder.join("scenario.yaml")).unwrap();
+    (fixture, store, scripted)
 }
 
 #[test]
 fn a_menu_that_was_asked_for_goes_before_a_question_that_waits() {
-    let (scene, store, scripted) = porter("003-restart");
-    let mut session = scene.begin(&store);
+    let (fixture, store, scripted) = porter("003-restart");
+    let mut session = fixture.begin(&store);
     for words in ["Good morning!", "tour"] {
         session.hear(words, &mut |_| ()).unwrap();
         session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
@@ -358,16 +361,16 @@ fn a_menu_that_was_asked_for_goes_before_a_question_that_waits() {
     assert_eq!(session.hear("3", &mut |_| ()).unwrap(), Reaction::Work);
     assert!(session.rest().is_none());
     // While the menu is open, `*` is for the menu first, and then for everything else.
-    let (scene, store, _) = porter("003-restart");
-    let mut session = scene.begin(&store);
+    let (fixture, store, _) = porter("003-restart");
+    let mut session = fixture.begin(&store);
     assert_eq!(session.hear("*status", &mut |_| ()).unwrap(), Reaction::Status);
     assert_eq!(session.hear("／help", &mut |_| ()).unwrap(), Reaction::Help);
 }
 
 #[test]
 fn a_choice_that_is_too_long_does_not_stay_in_the_way() {
-    let (scene, store, scripted) = porter("002-front-desk");
-    let mut session = scene.begin_with(&store, 32_000);
+    let (fixture, store, scripted) = porter("002-front-desk");
+    let mut session = fixture.begin_with(&store, 32_000);
     session.hear(&format!("rules\n{}", "long ".repeat(40_000)), &mut |_| ()).unwrap();
     let rest = session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
     assert_eq!(rest.reason, Some(crewagent_core::event::Reason::LimitWindow));
@@ -381,40 +384,40 @@ fn a_choice_that_is_too_long_does_not_stay_in_the_way() {
 
 #[test]
 fn a_run_that_cannot_be_gone_on_with_leaves_the_conversation_open() {
-    let (scene, store, scripted) = porter("003-restart");
-    let mut session = scene.begin(&store);
+    let (fixture, store, scripted) = porter("003-restart");
+    let mut session = fixture.begin(&store);
     session.hear("check-in", &mut |_| ()).unwrap();
     session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
     let (id, run) = {
-        let run = session.run().unwrap().facts();
-        (session.talk().facts().run_id.clone(), run.run_id.clone())
+        let run = session.run().unwrap().record();
+        (session.own_run().record().run_id.clone(), run.run_id.clone())
     };
     session.close(&mut |_| ()).unwrap();
     let held = store.runs().open(&run).unwrap();
-    let session = scene.reopen(&store, &id);
+    let session = fixture.reopen(&store, &id);
     assert!(session.trouble().unwrap().contains("is in use"), "{:?}", session.trouble());
     assert_eq!(session.mode(), Mode::Agent);
     drop((held, session));
-    assert_eq!(scene.reopen(&store, &id).mode(), Mode::Run);
+    assert_eq!(fixture.reopen(&store, &id).mode(), Mode::Run);
     // A removed run is no trouble at all.
     store.runs().remove(&run).unwrap();
-    let session = scene.reopen(&store, &id);
+    let session = fixture.reopen(&store, &id);
     assert_eq!((session.mode(), session.trouble()), (Mode::Agent, None));
 }
 
 #[test]
 fn words_for_a_run_do_not_go_astray_while_too_many_files_are_open() {
-    let (scene, store, scripted) = porter("003-restart");
-    let mut session = scene.begin(&store);
+    let (fixture, store, scripted) = porter("003-restart");
+    let mut session = fixture.begin(&store);
     session.hear("check-in", &mut |_| ()).unwrap();
     session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
-    let id = session.talk().facts().run_id.clone();
+    let id = session.own_run().record().run_id.clone();
     session.close(&mut |_| ()).unwrap();
     let reopen = |disk: Disk| {
-        let store = scene.store().on(disk);
+        let store = fixture.store().on(disk);
         let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
         let change = SettingsChange::default();
-        Session::reopen(&store, runtime, &id, &change, guest())
+        Conversation::reopen(&store, runtime, &id, &change, guest())
             .map(|session| (session.mode(), session.trouble().map(str::to_owned)))
     };
     let calm = Recorder::new(Fault::Never);
@@ -427,16 +430,16 @@ fn words_for_a_run_do_not_go_astray_while_too_many_files_are_open() {
 
 #[test]
 fn a_conversation_that_is_damaged_can_be_removed_and_is_in_nobodys_way() {
-    let (scene, store, scripted) = porter("003-restart");
+    let (fixture, store, scripted) = porter("003-restart");
     let mut ids = Vec::new();
     for words in ["Good morning!", "Good evening!"] {
-        let mut session = scene.begin(&store);
-        ids.push(session.talk().facts().run_id.clone());
+        let mut session = fixture.begin(&store);
+        ids.push(session.own_run().record().run_id.clone());
         session.hear(words, &mut |_| ()).unwrap();
         session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
         session.close(&mut |_| ()).unwrap();
     }
-    let projects = scene.scratch.path().join("home/projects");
+    let projects = fixture.scratch.path().join("home/projects");
     let project = fs::read_dir(&projects)
         .unwrap()
         .map(Result::unwrap)
@@ -466,39 +469,39 @@ fn a_change_that_failed_is_not_taken_for_the_next_one() {
     const STORY: &str = "scenario: a disk that fails once\nchat:\n  - calls: [{ fs.write: { path: \"@project/first.md\", content: \"one\" } }]\n  - calls: [{ fs.write: { path: \"@project/second.md\", content: \"two\" } }]\n  - when: { answers: ok }\n    say: Written.\n";
     let scripted = Scripted::parse("story.yaml", STORY).unwrap();
     let play = |fault: Fault| {
-        let scene = Scene::set("002-front-desk");
+        let fixture = ConversationFixture::set("002-front-desk");
         let recorder = Recorder::new(fault);
-        let store = scene.store().on(recorder.disk());
-        let mut session = scene.begin(&store);
+        let store = fixture.store().on(recorder.disk());
+        let mut session = fixture.begin(&store);
         session.hear("Write something.", &mut |_| ()).unwrap();
         let first = session.drive(&scripted, &Control::default(), &mut |_| ());
         if first.is_ok() {
-            return (recorder, scene);
+            return (recorder, fixture);
         }
         // The change was announced and not made. The user wants something else now.
         let mut session = session.mended().unwrap();
         session.hear("rules", &mut |_| ()).unwrap();
         session.drive(&scripted, &Control::default(), &mut |_| ()).unwrap();
-        (recorder, scene)
+        (recorder, fixture)
     };
     let (calm, _) = play(Fault::Never);
     let at = calm.log().iter().position(|line| line.contains("first.md") && line.contains("tmp"));
     let at = at.unwrap_or_else(|| panic!("{:#?}", calm.log()));
     const NO_SPACE: i32 = 28;
-    let (faulty, scene) = play(Fault::Once(at, NO_SPACE));
+    let (faulty, fixture) = play(Fault::Once(at, NO_SPACE));
     assert_eq!(faulty.fired(), 1);
-    assert!(!scene.project().join("first.md").exists());
-    assert_eq!(fs::read_to_string(scene.project().join("second.md")).unwrap(), "two");
+    assert!(!fixture.project().join("first.md").exists());
+    assert_eq!(fs::read_to_string(fixture.project().join("second.md")).unwrap(), "two");
 }
 
 #[test]
 fn a_workflow_is_started_without_a_menu_and_gone_on_with_later() {
-    let scene = Scene::set("001-agent-first");
-    let store = scene.store();
+    let fixture = ConversationFixture::set("001-agent-first");
+    let store = fixture.store();
     let name = "001-create-story-micro";
     let scripted = Scripted::load(&golden().join(name).join("scenario.yaml")).unwrap();
-    let mut session = scene.begin(&store);
-    let id = session.talk().facts().run_id.clone();
+    let mut session = fixture.begin(&store);
+    let id = session.own_run().record().run_id.clone();
     let package = store.packages().list().unwrap().installed.remove(0);
     let launch = || Launch {
         package: package.clone(),
@@ -525,16 +528,16 @@ fn a_workflow_is_started_without_a_menu_and_gone_on_with_later() {
     assert_eq!(session.go_on_with(&stranger, &mut |_| ()).unwrap(), Reaction::NoRun);
     // Another process can open the conversation, with the same active run.
     assert!(!session.release(&mut |_| ()).unwrap());
-    let session = scene.reopen(&store, &id);
-    assert_eq!(session.run().unwrap().facts().run_id, first);
+    let session = fixture.reopen(&store, &id);
+    assert_eq!(session.run().unwrap().record().run_id, first);
 }
 
 #[test]
 fn a_conversation_that_is_released_is_kept_even_if_nothing_was_said() {
-    let scene = Scene::set("002-front-desk");
-    let store = scene.store();
-    let session = scene.begin(&store);
-    let id = session.talk().facts().run_id.clone();
+    let fixture = ConversationFixture::set("002-front-desk");
+    let store = fixture.store();
+    let session = fixture.begin(&store);
+    let id = session.own_run().record().run_id.clone();
     assert!(session.release(&mut |_| ()).unwrap());
-    scene.reopen(&store, &id);
+    fixture.reopen(&store, &id);
 }

@@ -6,10 +6,10 @@ use crewagent_engine::disk::Disk;
 use crewagent_engine::host::{Host as _, LocalHost};
 use crewagent_engine::step_log::StepLog;
 use crewagent_engine::step_log::conformance::StepLogFixture;
-use crewagent_engine::store::{NewRun, RunId, RunPackage, RunWorkflow, Store, Subject};
+use crewagent_engine::store::{NewRun, RunId, RunPackage, RunSubject, RunWorkflow, Store};
 use tempfile::TempDir;
 
-use crate::probe::{Fault, Recorder};
+use crate::disk_hook::{Fault, Recorder};
 use crate::support::{package, scratch, write_all};
 
 crewagent_engine::step_log_conformance!(JournalFixture);
@@ -46,7 +46,7 @@ impl StepLogFixture for JournalFixture {
         let id = RunId::parse("20261115-090000-aaaaa").unwrap();
         let run = store.runs().create(NewRun {
             project: store.projects().of(&project).unwrap().id,
-            subject: Subject::Workflow {
+            subject: RunSubject::Workflow {
                 package: RunPackage::of(&installed),
                 workflow: RunWorkflow { id: None, document: "workflow.md".into() },
                 agent_id: "worker".into(),

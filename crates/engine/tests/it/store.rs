@@ -15,7 +15,7 @@ use crewagent_testkit::archive::{Archive, Entry};
 use crewagent_testkit::package::generated;
 use tempfile::TempDir;
 
-use crate::support::{mode, package, scratch, snapshot, told, with, write, write_all};
+use crate::support::{describe, mode, package, scratch, snapshot, with, write, write_all};
 
 struct Fixture {
     scratch: TempDir,
@@ -158,7 +158,7 @@ fn check_refused(f: &Fixture, path: &Path, expected: &[&str]) {
     let before = snapshot(f.scratch.path());
     match f.try_import(path) {
         Err(ImportError::Rejected(rejection)) => {
-            assert_eq!(told(Some(&rejection.findings)), expected)
+            assert_eq!(describe(Some(&rejection.findings)), expected)
         }
         Err(error) => assert!(expected.is_empty(), "{error}"),
         Ok(imported) => panic!("imported {imported:?}"),
@@ -534,7 +534,7 @@ fn settings_decide_the_limits() {
     else {
         panic!("imported");
     };
-    assert_eq!(told(Some(&rejection.findings)), ["BM109 "]);
+    assert_eq!(describe(Some(&rejection.findings)), ["BM109 "]);
 }
 
 #[test]

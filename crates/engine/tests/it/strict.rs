@@ -10,7 +10,7 @@ use crewagent_engine::tool_server::ToolServers;
 use crewagent_scenario::scripted::Scripted;
 use serde_json::Map;
 
-use crate::stage::{drive, ticking};
+use crate::golden_fixture::{drive, ticking};
 use crate::support::{package, scratch, write_all};
 
 /// Plays the generated package with a change and a model that completes each node once.

@@ -53,7 +53,7 @@ pub(crate) fn refusal(bytes: &[u8], limits: &Limits) -> Option<Findings> {
 }
 
 /// Formats findings such as `BM103 ../x`.
-pub(crate) fn told(findings: Option<&Findings>) -> Vec<String> {
+pub(crate) fn describe(findings: Option<&Findings>) -> Vec<String> {
     let tell = |found: &Diagnostic| format!("{} {}", found.code.as_str(), found.place.file);
     findings.map_or_else(Vec::new, |findings| findings.iter().map(tell).collect())
 }

@@ -1,7 +1,7 @@
 //! The tools as a model uses them: calls as text in, answers as text out.
 
 mod carrying;
-pub(crate) mod desk;
+pub(crate) mod fixture;
 mod guarded;
 mod patching;
 mod reading;

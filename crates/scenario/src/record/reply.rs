@@ -12,7 +12,7 @@ use serde_json::{Number, Value as Json};
 
 use super::tape::{Passing, Taken, is_empty};
 use super::write::{Item, Layout, Node};
-use super::{RecordError, Words};
+use super::{RecordError, TextOf};
 
 /// Maximum number of values of arguments in YAML; more, or deeper ones, are written as JSON.
 const MOST_VALUES: usize = 2_000;
@@ -30,7 +30,7 @@ const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"]
 
 /// Converter of replies to lines.
 pub(super) struct Scribe<'s> {
-    pub(super) words: &'s Words<'s>,
+    pub(super) words: &'s TextOf<'s>,
     pub(super) passing: &'s Passing,
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crewagent_core::event::RequestFacts;
+use crewagent_core::event::RequestSummary;
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
 use crewagent_core::wording::cut;
@@ -19,7 +19,7 @@ const LINE_CHARS: usize = 120;
 /// answers of models and tools, so those are compared; the request itself is not kept.
 pub(super) fn explain(
     recording: &Recording,
-    recorded: &RequestFacts,
+    recorded: &RequestSummary,
     request: &Request,
     blobs: &Blobs,
 ) -> String {
@@ -37,7 +37,7 @@ pub(super) fn explain(
 
 struct Compared<'c> {
     recording: &'c Recording,
-    recorded: &'c RequestFacts,
+    recorded: &'c RequestSummary,
     request: &'c Request,
     blobs: &'c Blobs,
 }
@@ -114,7 +114,7 @@ impl Compared<'_> {
         let turns = self.recording.turns.range(..=self.request.place.turn);
         let known: Vec<&Message> = turns
             .filter_map(|(_, turn)| turn.request.as_ref())
-            .flat_map(|facts| &facts.added)
+            .flat_map(|request| &request.added)
             .collect();
         let inputs: Vec<Arc<str>> =
             self.recording.inputs.iter().filter_map(|input| self.fetch(input)).collect();

@@ -8,7 +8,7 @@ use crewagent_core::message::{Message, ToolCall};
 use serde_json::{Map, json};
 
 use super::*;
-use crewagent_engine::model::Place;
+use crewagent_engine::model::TurnPosition;
 
 const BRIEF: &str = "NODE_BRIEF\n- currentNodeId: a\n- outputs:\n  - artifacts/a.md";
 
@@ -18,7 +18,7 @@ fn event(kind: EventKind) -> Event {
 }
 
 fn started(turn: u64, sha256: &str, added: Vec<Message>) -> Event {
-    let request = RequestFacts { messages: 3, bytes: 20, sha256: sha256.to_owned(), added };
+    let request = RequestSummary { messages: 3, bytes: 20, sha256: sha256.to_owned(), added };
     let node_id = Some("a".to_owned());
     event(EventKind::from(TurnStarted {
         turn,
@@ -85,13 +85,18 @@ fn request(turn: u64, sha256: &str, messages: Vec<Message>) -> Request {
     Request {
         messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
         tools: Arc::from([]),
-        place: Place { turn, node_id: Some("a".to_owned()), node_turn: turn, ..Place::default() },
+        place: TurnPosition {
+            turn,
+            node_id: Some("a".to_owned()),
+            node_turn: turn,
+            ..TurnPosition::default()
+        },
         sha256: sha256.to_owned(),
     }
 }
 
 fn ask(model: &Replay, request: &Request) -> Result<Reply, ModelError> {
-    model.reply(request, &mut Memo::default(), &mut |_| {}, &Deadline::default())
+    model.reply(request, &mut RequestCache::default(), &mut |_| {}, &Deadline::default())
 }
 
 fn check_error(model: &Replay, request: &Request, expected: &str) {
@@ -126,7 +131,12 @@ fn the_same_requests_get_the_recorded_replies() {
     let mut heard = Vec::new();
     let mut tell = |progress: Progress| heard.push(piece(progress).text);
     let second = model
-        .reply(&request(2, "two", vec![]), &mut Memo::default(), &mut tell, &Deadline::default())
+        .reply(
+            &request(2, "two", vec![]),
+            &mut RequestCache::default(),
+            &mut tell,
+            &Deadline::default(),
+        )
         .unwrap();
     assert_eq!(second, words("Done."));
     assert_eq!(heard, ["Done."]);
@@ -286,7 +296,12 @@ fn thoughts_are_told_again() {
         heard.push((delta.channel, delta.text));
     };
     model
-        .reply(&request(1, "one", vec![]), &mut Memo::default(), &mut tell, &Deadline::default())
+        .reply(
+            &request(1, "one", vec![]),
+            &mut RequestCache::default(),
+            &mut tell,
+            &Deadline::default(),
+        )
         .unwrap();
     let expected = [(Channel::Thinking, "Hm."), (Channel::Text, "Done.")];
     assert_eq!(heard, expected.map(|(channel, text)| (channel, text.to_owned())));
@@ -294,7 +309,7 @@ fn thoughts_are_told_again() {
 
 fn piece(progress: Progress) -> Delta {
     match progress {
-        Progress::Words(delta) => delta,
-        Progress::Again(again) => panic!("tried again: {again:?}"),
+        Progress::Delta(delta) => delta,
+        Progress::Retry(again) => panic!("tried again: {again:?}"),
     }
 }

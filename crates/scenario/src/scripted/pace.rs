@@ -42,7 +42,7 @@ impl Teller<'_> {
                 None => end_of_word(rest),
             };
             let (piece, later) = rest.split_at(end);
-            (self.tell)(Progress::Words(Delta { channel, text: piece.to_owned() }));
+            (self.tell)(Progress::Delta(Delta { channel, text: piece.to_owned() }));
             rest = later;
             self.pause();
         }

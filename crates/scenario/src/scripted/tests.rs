@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 use super::Scripted;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::model::{
-    Delta, Memo, Model as _, ModelError, ModelErrorKind, Place, Progress, Request,
+    Delta, Model as _, ModelError, ModelErrorKind, Progress, Request, RequestCache, TurnPosition,
 };
 
 /// Returns a request at a node, with the messages before it.
@@ -22,10 +22,10 @@ fn request(node: &str, node_turn: u64, messages: Vec<Message>) -> Request {
     Request {
         messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
         tools: Arc::from([]),
-        place: Place {
+        place: TurnPosition {
             call: None,
             workflow: None,
-            is_talk: false,
+            is_conversation: false,
             turn: node_turn + 10,
             node_id: Some(node.to_owned()),
             node_turn,
@@ -36,7 +36,7 @@ fn request(node: &str, node_turn: u64, messages: Vec<Message>) -> Request {
     }
 }
 
-fn said(mut request: Request, input: &str) -> Request {
+fn with_input(mut request: Request, input: &str) -> Request {
     request.place.input = Some(input.into());
     request
 }
@@ -70,7 +70,7 @@ fn scripted(text: &str) -> Scripted {
 }
 
 fn ask(model: &Scripted, request: &Request) -> Result<Reply, ModelError> {
-    model.reply(request, &mut Memo::default(), &mut |_| {}, &Deadline::default())
+    model.reply(request, &mut RequestCache::default(), &mut |_| {}, &Deadline::default())
 }
 
 fn say(model: &Scripted, request: &Request) -> String {
@@ -84,19 +84,19 @@ fn check_derailed(text: &str, request: &Request, expected: &str) {
     assert_eq!(error.message, expected);
 }
 
-fn told(model: &Scripted, request: &Request) -> Vec<(Channel, String)> {
+fn deltas(model: &Scripted, request: &Request) -> Vec<(Channel, String)> {
     let mut pieces = Vec::new();
     let mut tell = |progress: Progress| {
         let Delta { channel, text } = words(progress);
         pieces.push((channel, text));
     };
-    model.reply(request, &mut Memo::default(), &mut tell, &Deadline::default()).unwrap();
+    model.reply(request, &mut RequestCache::default(), &mut tell, &Deadline::default()).unwrap();
     pieces
 }
 
 fn words(progress: Progress) -> Delta {
     match progress {
-        Progress::Words(delta) => delta,
-        Progress::Again(again) => panic!("tried again: {again:?}"),
+        Progress::Delta(delta) => delta,
+        Progress::Retry(again) => panic!("tried again: {again:?}"),
     }
 }

@@ -5,11 +5,11 @@ use std::cell::Cell;
 use crewagent_core::message::Message;
 use serde_json::Value as Json;
 
-use crewagent_engine::model::{Place, Request};
+use crewagent_engine::model::{Request, TurnPosition};
 
 /// Request as a scenario sees it.
 pub(super) struct View<'r> {
-    place: &'r Place,
+    place: &'r TurnPosition,
     last_message: &'r str,
     /// Messages since the model's last reply; a process that resumes the run adds to them.
     news: Vec<&'r str>,
@@ -53,7 +53,7 @@ impl<'r> View<'r> {
         Self { place: &request.place, last_message, news, last, answers, number: Cell::new(1) }
     }
 
-    pub(super) fn place(&self) -> &'r Place {
+    pub(super) fn place(&self) -> &'r TurnPosition {
         self.place
     }
 

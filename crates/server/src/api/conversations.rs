@@ -2,9 +2,9 @@
 
 use crewagent_core::menu::{MenuLine, Surface, menu_of};
 use crewagent_engine::control::Control;
-use crewagent_engine::runtime::StartTalk;
-use crewagent_engine::session::Launch;
-use crewagent_engine::session::Reaction;
+use crewagent_engine::conversation::Launch;
+use crewagent_engine::conversation::Reaction;
+use crewagent_engine::runtime::StartConversation;
 use crewagent_engine::store::{self, JournalId, Of, ProjectId, RunId, RunView, Store};
 use jiff::Timestamp;
 
@@ -78,7 +78,7 @@ fn list(asked: Asked<(), ConversationQuery>) -> Result<ConversationList, Problem
     })
 }
 
-fn item(app: &App, stored: store::Conversation) -> Conversation {
+fn item(app: &App, stored: store::ConversationSummary) -> Conversation {
     let holder = stored.holder.filter(|holder| holder.pid != Some(std::process::id()));
     Conversation {
         at_work: app.workers.is_working(&JournalId::conversation(stored.id.clone())),
@@ -101,7 +101,7 @@ fn begin(asked: Asked<(), (), NewConversation>) -> Result<StartedConversation, P
     let store = app.store()?;
     let id = RunId::fresh(Timestamp::now());
     let package = body.package.as_deref();
-    let plan = StartTalk {
+    let plan = StartConversation {
         id: Some(id.clone()),
         package: package.map(|reference| store.packages().find(reference)).transpose()?,
         agent: body.agent,
@@ -131,14 +131,14 @@ fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
         menu: menu.unwrap_or_default(),
         runs: view.runs().iter().map(ToString::to_string).collect(),
         active_run,
-        blocked: conversations.runs().roots(&view.facts).err().map(|error| error.to_string()),
+        blocked: conversations.runs().roots(&view.record).err().map(|error| error.to_string()),
     })
 }
 
 /// Returns the active agent, with its menu.
 fn active_agent(store: &Store, view: &RunView) -> Option<(Agent, Vec<MenuLine>)> {
     let id = view.history().agent_id;
-    let installed = store.conversations().runs().package(&view.facts).ok()??;
+    let installed = store.conversations().runs().package(&view.record).ok()??;
     let package = store.packages().load(&installed).ok()?;
     let found = package.agents().iter().find(|agent| Some(agent.id.as_str()) == id.as_deref())?;
     let menu = menu_of(found, Surface::Ide);

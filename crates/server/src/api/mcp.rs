@@ -5,7 +5,7 @@ mod transport;
 
 use crewagent_core::policy::Policy;
 use crewagent_core::policy::survey::Layers;
-use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::cancel::Cancel;
 use crewagent_engine::store::{ImportedServer, ServerSettings, Store, Timeout, import_servers};
 use crewagent_engine::tool_server::Offer;
@@ -101,7 +101,7 @@ fn report(test: &McpTest, policy: &Policy) -> McpTestResult {
             .map(|tool| McpTool {
                 name: tool.tool.clone(),
                 description: tool.description.clone(),
-                rule: layers.served_tool(tool),
+                rule: layers.server_tool(tool),
             })
             .collect(),
         left_out: listed.map(|listed| listed.left_out.clone()).unwrap_or_default(),

@@ -1,11 +1,11 @@
 //! Models: set them up, test them, probe them. Keys are written and never returned.
 
-use crewagent_adapters::chat::{StepStatus, checkup, probe};
+use crewagent_adapters::chat::{StepStatus, probe, test_connection};
 use crewagent_adapters::names::NamedModel;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::store::MEASURED;
 use crewagent_engine::store::{
-    ChosenModel, KeySource, SecretError, Settings, SettingsFile, Store, Surroundings, key_of,
+    ChosenModel, Environment, KeySource, SecretError, Settings, SettingsFile, Store, key_of,
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -37,7 +37,7 @@ struct ModelPath {
 
 fn list(asked: Asked) -> Result<Models, Problem> {
     let store = asked.app.store()?;
-    let (settings, surroundings) = (store.settings(), Surroundings::of_process());
+    let (settings, environment) = (store.settings(), Environment::of_process());
     let profiles = Profile::names().filter_map(|name| {
         let profile = Profile::built_in(name)?;
         Some(ProfileItem {
@@ -49,15 +49,15 @@ fn list(asked: Asked) -> Result<Models, Problem> {
     });
     Ok(Models {
         models: settings.models.keys().map(|name| item(&store, name)).collect(),
-        default: settings.model_name(None, &surroundings).ok().map(|(name, _)| name),
+        default: settings.model_name(None, &environment).ok().map(|(name, _)| name),
         profiles: profiles.collect(),
     })
 }
 
 fn item(store: &Store, name: &str) -> ModelItem {
-    let (settings, surroundings) = (store.settings(), Surroundings::of_process());
+    let (settings, environment) = (store.settings(), Environment::of_process());
     let model = settings.models.get(name).map(|own| own.model.clone()).unwrap_or_default();
-    let chosen = match settings.model(name, "", &surroundings) {
+    let chosen = match settings.model(name, "", &environment) {
         Ok(chosen) => chosen,
         Err(error) => {
             let (name, problem) = (name.to_owned(), Some(error.to_string()));
@@ -65,7 +65,7 @@ fn item(store: &Store, name: &str) -> ModelItem {
             return ModelItem { name, model, profile, base_url, key, window, price, problem };
         }
     };
-    let key = chosen.key(&store.secrets(), &surroundings);
+    let key = chosen.key(&store.secrets(), &environment);
     ModelItem {
         name: name.to_owned(),
         model,
@@ -127,7 +127,7 @@ fn set(asked: Asked<ModelPath, (), SetModel>) -> Result<ModelItem, Problem> {
         file.set(&["run", "model"], &name.as_str().into())?;
     }
     // A model without an address is not saved.
-    file.settings()?.model(&name, "", &Surroundings::of_process())?;
+    file.settings()?.model(&name, "", &Environment::of_process())?;
     if let Some(key) = &key {
         store.secrets().put(&KeySource::File, &name, key)?;
     }
@@ -159,7 +159,7 @@ fn unknown(name: &str) -> Problem {
 fn choose(asked: Asked<ModelPath, (), Nothing>) -> Result<Nothing, Problem> {
     let Asked { app, path: ModelPath { name }, .. } = asked;
     if !name.starts_with("scripted:") && !name.starts_with("replay:") {
-        app.store()?.settings().model(&name, "", &Surroundings::of_process())?;
+        app.store()?.settings().model(&name, "", &Environment::of_process())?;
     }
     let mut file = file(&app)?;
     file.set(&["run", "model"], &name.as_str().into())?;
@@ -181,8 +181,8 @@ fn chosen(store: &Store, name: &str) -> Result<Box<ChosenModel>, Problem> {
 fn test(asked: Asked<ModelPath, (), Nothing>) -> Result<ModelTestResult, Problem> {
     let store = asked.app.store()?;
     let chosen = chosen(&store, &asked.path.name)?;
-    let surroundings = Surroundings::of_process();
-    let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &surroundings) {
+    let environment = Environment::of_process();
+    let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &environment) {
         Ok(endpoint) => (endpoint, None),
         // The connection can be tested without a key.
         Err(error @ SecretError::Missing { .. }) => {
@@ -191,7 +191,7 @@ fn test(asked: Asked<ModelPath, (), Nothing>) -> Result<ModelTestResult, Problem
         Err(error) => return Err(error.into()),
     };
     let client = asked.app.adapters.client()?;
-    let steps = checkup(&endpoint, no_key.as_deref(), &client, &mut |_| {})?;
+    let steps = test_connection(&endpoint, no_key.as_deref(), &client, &mut |_| {})?;
     Ok(ModelTestResult {
         ok: steps.iter().all(|step| step.status != StepStatus::Failed),
         steps: steps
@@ -219,7 +219,7 @@ fn measure(asked: Asked<ModelPath, (), Nothing>) -> Result<ProbeResult, Problem>
     let chosen = chosen(&store, &asked.path.name)?;
     // Earlier measurements are ignored.
     let fresh = store.settings().unmeasured(&chosen);
-    let endpoint = fresh.endpoint(&store.secrets(), &Surroundings::of_process())?;
+    let endpoint = fresh.endpoint(&store.secrets(), &Environment::of_process())?;
     let found = probe(&endpoint, &asked.app.adapters.client()?, &mut |_| {})?;
     if chosen.is_configured {
         let mut file = file(&asked.app)?;
@@ -234,7 +234,7 @@ fn measure(asked: Asked<ModelPath, (), Nothing>) -> Result<ProbeResult, Problem>
         }
         file.save()?;
     }
-    let line = |one: crewagent_adapters::chat::Finding| Measurement {
+    let line = |one: crewagent_adapters::chat::Measurement| Measurement {
         name: one.name.to_owned(),
         found: one.found,
         message: one.message,

@@ -8,8 +8,8 @@ mod requests;
 
 use crewagent_core::settings::RunSettings;
 use crewagent_engine::control::Control;
+use crewagent_engine::conversation::Reaction;
 use crewagent_engine::runtime::{SettingsChange, StartRun};
-use crewagent_engine::session::Reaction;
 use crewagent_engine::store::{JournalId, RunId, Store};
 use jiff::Timestamp;
 
@@ -123,7 +123,7 @@ fn remove(asked: Asked<Id>) -> Result<Nothing, Problem> {
 fn driver_of(app: &App, path: &Id) -> Result<JournalId, Problem> {
     let (store, id) = (app.store()?, RunId::parse(&path.id)?);
     // A run that cannot be read can still be removed.
-    let conversation = store.runs().facts(&id).ok().and_then(|facts| facts.conversation);
+    let conversation = store.runs().record(&id).ok().and_then(|record| record.conversation);
     if let Some(conversation) = conversation
         && store.conversations().active_run(&conversation).ok().flatten().as_ref() == Some(&id)
     {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crewagent_core::event::Event;
 use crewagent_engine::changes::Hunks;
-use crewagent_engine::session::Reaction;
+use crewagent_engine::conversation::Reaction;
 use crewagent_engine::workers::{JournalEvent, RunStatus};
 use ts_rs::{Config, TS, TypeVisitor};
 

@@ -42,9 +42,9 @@ pub(super) fn serve() -> io::Result<()> {
     })?;
     writeln!(io::stdout(), "{port}")?;
     io::stdout().flush()?;
-    let served = server.run();
+    let serving = server.run();
     drop(waker);
-    served
+    serving
 }
 
 struct Server {

@@ -54,11 +54,11 @@ export class Report {
 export const measureFrames = (tab, count, each = () => undefined, argument = undefined) =>
   tab.evaluate(
     async ([most, source, given]) => {
-      const act = globalThis.eval(`(${source})`);
+      const measure = globalThis.eval(`(${source})`);
       const spans = [];
       let last = await new Promise((done) => requestAnimationFrame(done));
       for (let frame = 0; frame < most; frame += 1) {
-        act(frame, given);
+        measure(frame, given);
         const now = await new Promise((done) => requestAnimationFrame(done));
         spans.push(now - last);
         last = now;

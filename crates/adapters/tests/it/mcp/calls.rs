@@ -7,8 +7,8 @@ use crewagent_testkit::eventually;
 
 #[test]
 fn a_server_that_goes_away_is_started_again() {
-    let world = World::new(&table("s", "tame", ""));
-    let (server, file) = (world.server(), world.path("notes"));
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let (server, file) = (fixture.server(), fixture.path("notes"));
     let file = file.to_str().unwrap();
     let fault = call(&server, "crash", json!({ "file": file })).unwrap_err();
     assert!(matches!(fault, ServerFault::Lost(_)), "{fault:?}");
@@ -21,8 +21,8 @@ fn a_server_that_goes_away_is_started_again() {
 
 #[test]
 fn a_server_that_keeps_going_away_is_left_alone_for_a_while() {
-    let world = World::new(&table("s", "tame", ""));
-    let server = world.server();
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let server = fixture.server();
     let crash = || call(&server, "crash", json!({})).unwrap_err();
     let faults: Vec<ServerFault> = (0..3).map(|_| crash()).collect();
     let is_lost = |fault: &ServerFault| matches!(fault, ServerFault::Lost(_));
@@ -32,8 +32,8 @@ fn a_server_that_keeps_going_away_is_left_alone_for_a_while() {
 
 #[test]
 fn a_call_that_is_not_answered_ends_in_time() {
-    let world = World::new(&table("s", "tame", "call-timeout = \"1s\""));
-    let server = world.server();
+    let fixture = McpFixture::new(&table("s", "tame", "call-timeout = \"1s\""));
+    let server = fixture.server();
     offer(&server);
     assert_eq!(call(&server, "hang", json!({})).unwrap_err(), ServerFault::TimedOut);
     // The server is notified, and can still be called.
@@ -42,14 +42,14 @@ fn a_call_that_is_not_answered_ends_in_time() {
 
 #[test]
 fn a_call_ends_when_the_user_stops_and_the_server_is_told() {
-    let world = World::new(&table("s", "tame", ""));
-    let notes = world.path("notes");
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let notes = fixture.path("notes");
     let table = table("s", notes.to_str().unwrap(), "");
-    let world = World::new(&table);
-    let server = world.server();
+    let fixture = McpFixture::new(&table);
+    let server = fixture.server();
     offer(&server);
     let cancel = Cancel::default();
-    let deadline = Deadline::after(PATIENCE, &cancel);
+    let deadline = Deadline::after(TIMEOUT, &cancel);
     let fault = std::thread::scope(|scope| {
         let called = scope.spawn(|| {
             let arguments = json!({ "file": notes.to_str().unwrap() });
@@ -68,8 +68,8 @@ fn a_call_ends_when_the_user_stops_and_the_server_is_told() {
 
 #[test]
 fn a_flood_ends_the_call() {
-    let world = World::new(&table("s", "tame", ""));
-    let server = world.server();
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let server = fixture.server();
     for tool in ["flood", "line"] {
         let fault = call(&server, tool, json!({})).unwrap_err();
         let ServerFault::Lost(why) = &fault else { panic!("{fault:?}") };
@@ -79,15 +79,15 @@ fn a_flood_ends_the_call() {
 
 #[test]
 fn nonsense_is_an_empty_result() {
-    let world = World::new(&table("s", "tame", ""));
-    let output = call(&world.server(), "nonsense", json!({})).unwrap();
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let output = call(&fixture.server(), "nonsense", json!({})).unwrap();
     assert_eq!(output.parts, []);
 }
 
 #[test]
 fn calls_of_many_threads_go_over_one_connection() {
-    let world = World::new(&table("s", "tame", ""));
-    let server = world.server();
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let server = fixture.server();
     std::thread::scope(|scope| {
         for thread in 0..8 {
             let server = &server;

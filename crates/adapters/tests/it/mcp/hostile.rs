@@ -4,13 +4,13 @@ use crewagent_core::event::{EventKind, Phase, ToolEvent, ToolsListed};
 
 use super::*;
 
-fn check_survives(manner: &str, more: &str, call: (&str, Json), expected: RefusalCode) {
-    let world = World::new(&table("s", manner, more));
-    let talked = world.talk(&scenario(&[call]), world.settings());
-    assert_eq!(talked.rest.phase, Phase::WaitingUser, "{manner}: {:?}", talked.rest);
+fn check_survives(behaviour: &str, more: &str, call: (&str, Json), expected: RefusalCode) {
+    let fixture = McpFixture::new(&table("s", behaviour, more));
+    let talked = fixture.converse(&scenario(&[call]), fixture.settings());
+    assert_eq!(talked.rest.phase, Phase::WaitingUser, "{behaviour}: {:?}", talked.rest);
     let answers = talked.answers();
-    assert_eq!(answers.len(), 1, "{manner}");
-    assert_eq!(code(&answers[0]), Some(expected), "{manner}: {}", answers[0]);
+    assert_eq!(answers.len(), 1, "{behaviour}");
+    assert_eq!(code(&answers[0]), Some(expected), "{behaviour}: {}", answers[0]);
 }
 
 #[test]
@@ -33,10 +33,10 @@ fn a_conversation_survives_every_server() {
 
 #[test]
 fn a_hostile_list_is_cleaned_and_capped() {
-    let world = World::new(&table("s", "hostile", ""));
+    let fixture = McpFixture::new(&table("s", "hostile", ""));
     let calls =
         [("mcp.s.echo", json!({ "text": "x" })), ("mcp__s__fs_read", json!({ "text": "y" }))];
-    let talked = world.talk(&scenario(&calls), world.settings());
+    let talked = fixture.converse(&scenario(&calls), fixture.settings());
     let listed = talked.listed();
     assert_eq!(listed.len(), 1);
     let (_, names, error) = &listed[0];
@@ -51,8 +51,9 @@ fn a_hostile_list_is_cleaned_and_capped() {
 
 #[test]
 fn a_tool_that_is_not_described_as_it_should_be_costs_itself_alone() {
-    let world = World::new(&table("s", "sloppy", ""));
-    let talked = world.talk(&scenario(&[("mcp.s.echo", json!({ "text": "x" }))]), world.settings());
+    let fixture = McpFixture::new(&table("s", "sloppy", ""));
+    let talked =
+        fixture.converse(&scenario(&[("mcp.s.echo", json!({ "text": "x" }))]), fixture.settings());
     assert_eq!(talked.answers()[0]["content"], "x");
     let left_out = talked.events.iter().find_map(|event| match &event.kind {
         EventKind::Tool(ToolEvent::Listed(ToolsListed { left_out, .. })) => Some(left_out),
@@ -66,8 +67,9 @@ fn a_tool_that_is_not_described_as_it_should_be_costs_itself_alone() {
 
 #[test]
 fn a_chatty_server_fills_no_journal() {
-    let world = World::new(&table("s", "chatty", ""));
-    let talked = world.talk(&scenario(&[("mcp.s.echo", json!({ "text": "x" }))]), world.settings());
+    let fixture = McpFixture::new(&table("s", "chatty", ""));
+    let talked =
+        fixture.converse(&scenario(&[("mcp.s.echo", json!({ "text": "x" }))]), fixture.settings());
     let is_log = |event: &&Event| matches!(event.kind, EventKind::Tool(ToolEvent::Logged(_)));
     let logs = talked.events.iter().filter(is_log).count();
     assert!((1..=103).contains(&logs), "{logs}");
@@ -75,11 +77,11 @@ fn a_chatty_server_fills_no_journal() {
 
 #[test]
 fn a_server_that_the_policy_keeps_out_is_not_started() {
-    let world = World::new(&table("s", "quits", ""));
+    let fixture = McpFixture::new(&table("s", "quits", ""));
     for policy in ["{\"enabled\":false}", "{\"enabled\":true,\"allowedServers\":[\"t\"]}"] {
-        let mut settings = world.settings();
+        let mut settings = fixture.settings();
         settings.policy.mcp = serde_json::from_str(policy).unwrap();
-        let talked = world.talk(&scenario(&[("mcp.s.echo", json!({}))]), settings);
+        let talked = fixture.converse(&scenario(&[("mcp.s.echo", json!({}))]), settings);
         assert_eq!(talked.listed(), []);
         assert_eq!(code(&talked.answers()[0]), Some(RefusalCode::ToolNotAvailable));
     }
@@ -87,14 +89,14 @@ fn a_server_that_the_policy_keeps_out_is_not_started() {
 
 #[test]
 fn a_long_result_is_cut_and_kept() {
-    let world = World::new(&table("s", "tame", ""));
-    let talked = world.talk(&scenario(&[("mcp.s.big", json!({}))]), world.settings());
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let talked = fixture.converse(&scenario(&[("mcp.s.big", json!({}))]), fixture.settings());
     let answer = &talked.answers()[0];
     assert_eq!((&answer["truncated"], &answer["bytes"]), (&json!(true), &json!(1 << 20)));
     assert_eq!(answer["contentPreview"].as_str().unwrap().len(), 128 << 10);
     let blob = answer["sha256"].as_str().unwrap();
     let id = crewagent_engine::store::RunId::parse(talked.run.id()).unwrap();
-    let view = world.store.conversations().runs().look(&id).unwrap();
+    let view = fixture.store.conversations().runs().look(&id).unwrap();
     let kept = view.blobs.text(crewagent_core::integrity::Digest::parse(blob).unwrap()).unwrap();
     assert_eq!(kept.len(), 1 << 20);
 }

@@ -2,8 +2,8 @@
 
 use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::event::{EventKind, Reply, ToolEvent, ToolFinished};
-use crewagent_core::tool::served::{Listed, ServerName, ToolOffer};
-use crewagent_engine::model::{Memo, Model, ModelError, Progress, Request};
+use crewagent_core::tool::server_tool::{Listed, ServerName, ToolOffer};
+use crewagent_engine::model::{Model, ModelError, Progress, Request, RequestCache};
 use crewagent_engine::runtime::SettingsChange;
 use crewagent_engine::store::RunId;
 use crewagent_engine::tool_server::{Logs, ToolServer, ToolServers};
@@ -24,18 +24,18 @@ impl Model for Watched<'_> {
     fn reply(
         &self,
         request: &Request,
-        memo: &mut Memo,
+        cache: &mut RequestCache,
         tell: &mut dyn FnMut(Progress),
         until: &Deadline,
     ) -> Result<Reply, ModelError> {
         self.1.lock().unwrap().push(request.clone());
-        self.0.reply(request, memo, tell, until)
+        self.0.reply(request, cache, tell, until)
     }
 }
 
 #[test]
 fn requests_with_served_tools_are_made_again_byte_for_byte() {
-    let world = World::new(&table("s", "tame", ""));
+    let fixture = McpFixture::new(&table("s", "tame", ""));
     let calls = [
         ("fs.list", json!({ "path": "@project" })),
         ("mcp.s.grow", json!({})),
@@ -43,26 +43,26 @@ fn requests_with_served_tools_are_made_again_byte_for_byte() {
         ("mcp.s.echo", json!({ "text": "two" })),
         ("mcp.s.grown", json!({ "text": "x" })),
     ];
-    let file = world.path("scenario.yaml");
+    let file = fixture.path("scenario.yaml");
     fs::write(&file, scenario(&calls)).unwrap();
     let scripted = Scripted::load(&file).unwrap();
     let model = Watched(&scripted, Mutex::default());
-    let runtime = Runtime::new(&world.store, tool_servers(&world.store));
-    let plan = StartTalk {
+    let runtime = Runtime::new(&fixture.store, tool_servers(&fixture.store));
+    let plan = StartConversation {
         id: None,
         package: None,
         agent: None,
-        project: world.path("project"),
-        settings: world.settings(),
+        project: fixture.path("project"),
+        settings: fixture.settings(),
     };
-    let mut run = runtime.talk(&plan).unwrap();
+    let mut run = runtime.start_conversation(&plan).unwrap();
     run.say("go", &mut |_| {}).unwrap();
     let control = Control::default();
     run.drive(&model, &control, &mut |_| {}).unwrap();
     let id = RunId::parse(run.id()).unwrap();
     drop(run);
     let sent = model.1.into_inner().unwrap();
-    let again = runtime.requests_of_talk(&id).unwrap();
+    let again = runtime.requests_of_conversation(&id).unwrap();
     assert_eq!(again.len(), sent.len());
     for (sent, past) in sent.iter().zip(&again) {
         assert_eq!(past.recorded_sha256.as_deref(), Some(sent.sha256.as_str()));
@@ -70,10 +70,10 @@ fn requests_with_served_tools_are_made_again_byte_for_byte() {
         assert_eq!(past.request.tools, sent.tools);
     }
     // The server had twelve tools, and then one more.
-    let served = |request: &Request| {
+    let server_tool = |request: &Request| {
         request.tools.iter().filter(|tool| tool.name.starts_with("mcp.")).count()
     };
-    assert_eq!((served(&sent[0]), served(sent.last().unwrap())), (12, 13));
+    assert_eq!((server_tool(&sent[0]), server_tool(sent.last().unwrap())), (12, 13));
     // Another process resumes the run, and its server has twelve tools again.
     let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
     assert!(run.rest().is_some());
@@ -112,22 +112,22 @@ impl ToolServer for Mortal {
 
 #[test]
 fn a_call_that_was_begun_is_not_made_again() {
-    let world = World::new("");
+    let fixture = McpFixture::new("");
     let calls = Arc::new(AtomicUsize::new(0));
     let mortal = Mortal { name: "s".parse().unwrap(), logs: Logs::default(), calls: calls.clone() };
     let servers = ToolServers::new(vec![Box::new(mortal)], 1000);
-    let runtime = Runtime::new(&world.store, servers);
-    let file = world.path("scenario.yaml");
+    let runtime = Runtime::new(&fixture.store, servers);
+    let file = fixture.path("scenario.yaml");
     fs::write(&file, scenario(&[("mcp.s.pay", json!({}))])).unwrap();
     let model = Scripted::load(&file).unwrap();
-    let plan = StartTalk {
+    let plan = StartConversation {
         id: None,
         package: None,
         agent: None,
-        project: world.path("project"),
-        settings: world.settings(),
+        project: fixture.path("project"),
+        settings: fixture.settings(),
     };
-    let mut run = runtime.talk(&plan).unwrap();
+    let mut run = runtime.start_conversation(&plan).unwrap();
     let id = RunId::parse(run.id()).unwrap();
     run.say("go", &mut |_| {}).unwrap();
     let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -152,7 +152,7 @@ fn a_call_that_was_begun_is_not_made_again() {
     assert_eq!(told, Some((Some(RefusalCode::UnknownOutcome), "mcp.s.pay".to_owned())));
     drop(run);
     // The outcome is recorded, and the requests are derived from it.
-    for past in runtime.requests_of_talk(&id).unwrap() {
+    for past in runtime.requests_of_conversation(&id).unwrap() {
         assert_eq!(past.recorded_sha256.as_deref(), Some(past.request.sha256.as_str()));
     }
     drop(runtime.reopen(&id, &SettingsChange::default()).unwrap());
@@ -162,22 +162,22 @@ fn a_call_that_was_begun_is_not_made_again() {
 /// one.
 #[test]
 fn a_call_that_was_begun_stays_in_doubt_when_the_policy_denies_it_now() {
-    let world = World::new("");
+    let fixture = McpFixture::new("");
     let calls = Arc::new(AtomicUsize::new(0));
     let mortal = Mortal { name: "s".parse().unwrap(), logs: Logs::default(), calls: calls.clone() };
-    let runtime = Runtime::new(&world.store, ToolServers::new(vec![Box::new(mortal)], 1000));
-    let file = world.path("scenario.yaml");
+    let runtime = Runtime::new(&fixture.store, ToolServers::new(vec![Box::new(mortal)], 1000));
+    let file = fixture.path("scenario.yaml");
     let list = ("fs.list", json!({ "path": "@project" }));
     fs::write(&file, scenario(&[("mcp.s.pay", json!({})), list])).unwrap();
     let model = Scripted::load(&file).unwrap();
-    let plan = StartTalk {
+    let plan = StartConversation {
         id: None,
         package: None,
         agent: None,
-        project: world.path("project"),
-        settings: world.settings(),
+        project: fixture.path("project"),
+        settings: fixture.settings(),
     };
-    let mut run = runtime.talk(&plan).unwrap();
+    let mut run = runtime.start_conversation(&plan).unwrap();
     let id = RunId::parse(run.id()).unwrap();
     run.say("go", &mut |_| {}).unwrap();
     let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -185,9 +185,9 @@ fn a_call_that_was_begun_stays_in_doubt_when_the_policy_denies_it_now() {
     }));
     assert!(died.is_err());
     drop(run);
-    let path = Settings::path(&world.path("home"));
+    let path = Settings::path(&fixture.path("home"));
     fs::write(&path, "[policy.mcp]\nenabled = false\n").unwrap();
-    let store = Store::open(Some(world.path("home"))).unwrap();
+    let store = Store::open(Some(fixture.path("home"))).unwrap();
     let runtime = Runtime::new(&store, tool_servers(&store));
     let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
     let mut events = Vec::new();
@@ -209,13 +209,14 @@ fn a_call_that_was_begun_stays_in_doubt_when_the_policy_denies_it_now() {
 
 #[test]
 fn a_call_that_the_user_stops_is_answered_and_not_made_again() {
-    let world = World::new(&table("s", "tame", ""));
-    let notes = world.path("notes");
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let notes = fixture.path("notes");
     let control = Control::default();
-    let runtime = Runtime::new(&world.store, tool_servers(&world.store));
+    let runtime = Runtime::new(&fixture.store, tool_servers(&fixture.store));
     let script = scenario(&[("mcp.s.hang", json!({ "file": notes.to_str().unwrap() }))]);
     let mut talked = std::thread::scope(|scope| {
-        let talked = scope.spawn(|| world.talk_with(&runtime, &script, world.settings(), &control));
+        let talked =
+            scope.spawn(|| fixture.converse_with(&runtime, &script, fixture.settings(), &control));
         eventually(|| notes.exists());
         control.stop();
         talked.join().unwrap()

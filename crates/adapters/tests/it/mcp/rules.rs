@@ -8,13 +8,13 @@ use crewagent_engine::store::RunId;
 use super::*;
 
 /// Returns a server, and rules in the settings.
-fn world(rules: &str) -> World {
-    let world = World::new(&table("s", "tame", ""));
-    let path = Settings::path(&world.path("home"));
+fn fixture(rules: &str) -> McpFixture {
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let path = Settings::path(&fixture.path("home"));
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("[policy]\n{rules}\n\n{text}")).unwrap();
-    let store = Store::open(Some(world.path("home"))).unwrap();
-    World { store, ..world }
+    let store = Store::open(Some(fixture.path("home"))).unwrap();
+    McpFixture { store, ..fixture }
 }
 
 fn echo(text: &str) -> (&'static str, Json) {
@@ -23,8 +23,9 @@ fn echo(text: &str) -> (&'static str, Json) {
 
 #[test]
 fn a_denied_tool_of_a_server_is_neither_offered_nor_called() {
-    let world = world("deny = [\"mcp.s.echo\"]");
-    let talked = world.talk(&scenario(&[echo("x"), ("mcp.s.grow", json!({}))]), world.settings());
+    let fixture = fixture("deny = [\"mcp.s.echo\"]");
+    let talked =
+        fixture.converse(&scenario(&[echo("x"), ("mcp.s.grow", json!({}))]), fixture.settings());
     let answers = talked.answers();
     assert_eq!(code(&answers[0]), Some(RefusalCode::ToolNotAvailable), "{answers:?}");
     assert!(answers[0]["error"]["message"].as_str().unwrap().contains("mcp.s.echo"), "{answers:?}");
@@ -33,8 +34,9 @@ fn a_denied_tool_of_a_server_is_neither_offered_nor_called() {
     assert!(prompt.contains("mcp.s.echo"), "the rule is told: {prompt}");
     let id = RunId::parse(talked.run.id()).unwrap();
     drop(talked);
-    for past in
-        Runtime::new(&world.store, tool_servers(&world.store)).requests_of_talk(&id).unwrap()
+    for past in Runtime::new(&fixture.store, tool_servers(&fixture.store))
+        .requests_of_conversation(&id)
+        .unwrap()
     {
         let names: Vec<&str> = past.request.tools.iter().map(|tool| tool.name.as_str()).collect();
         assert!(!names.contains(&"mcp.s.echo") && names.contains(&"mcp.s.grow"), "{names:?}");
@@ -44,9 +46,9 @@ fn a_denied_tool_of_a_server_is_neither_offered_nor_called() {
 
 #[test]
 fn a_call_that_asks_shows_its_arguments_and_waits_also_for_another_process() {
-    let world = world("ask = [\"mcp.s.*\"]");
+    let fixture = fixture("ask = [\"mcp.s.*\"]");
     let calls = [echo("one"), echo("two"), echo("three")];
-    let talked = world.talk(&scenario(&calls), world.settings());
+    let talked = fixture.converse(&scenario(&calls), fixture.settings());
     let question = talked.rest.question.clone().unwrap();
     let approval = question.approval.clone().unwrap();
     assert_eq!((talked.rest.phase, approval.tool.as_str()), (Phase::WaitingUser, "mcp.s.echo"));
@@ -57,7 +59,7 @@ fn a_call_that_asks_shows_its_arguments_and_waits_also_for_another_process() {
     let id = RunId::parse(run.id()).unwrap();
     drop(run);
 
-    let runtime = Runtime::new(&world.store, tool_servers(&world.store));
+    let runtime = Runtime::new(&fixture.store, tool_servers(&fixture.store));
     let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
     let mut events = Vec::new();
     // The user denies the first call, and allows the second and all later ones.
@@ -77,7 +79,7 @@ fn a_call_that_asks_shows_its_arguments_and_waits_also_for_another_process() {
     assert!(answers[0]["error"]["message"].as_str().unwrap().contains("too early"));
     assert_eq!((&answers[1]["ok"], &answers[2]["ok"]), (&json!(true), &json!(true)));
     drop(run);
-    for past in runtime.requests_of_talk(&id).unwrap() {
+    for past in runtime.requests_of_conversation(&id).unwrap() {
         assert_eq!(past.recorded_sha256.as_deref(), Some(past.request.sha256.as_str()));
     }
 }

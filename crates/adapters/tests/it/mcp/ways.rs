@@ -9,8 +9,8 @@ use crewagent_testkit::eventually;
 use super::*;
 
 fn check_fails(servers: &str, layer: Layer, expected: &str) {
-    let world = World::new(servers);
-    let server = world.server();
+    let fixture = McpFixture::new(servers);
+    let server = fixture.server();
     let fault = offer(&server).listed.clone().unwrap_err();
     let ServerFault::Unavailable { layer: found, message } = &fault else { panic!("{fault:?}") };
     assert_eq!(*found, layer, "{message}");
@@ -18,7 +18,7 @@ fn check_fails(servers: &str, layer: Layer, expected: &str) {
     // It is not retried at once, and the failure is reported at once.
     let began = Instant::now();
     assert_eq!(call(&server, "echo", json!({ "text": "x" })).unwrap_err(), fault);
-    assert!(began.elapsed() < PATIENCE / 4);
+    assert!(began.elapsed() < TIMEOUT / 4);
 }
 
 #[test]
@@ -36,8 +36,8 @@ fn a_server_that_cannot_be_used_names_the_layer() {
 
 #[test]
 fn a_server_says_what_it_has() {
-    let world = World::new(&table("s", "tame", ""));
-    let server = world.server();
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let server = fixture.server();
     let offer = offer(&server);
     assert_eq!(offer.about.title, "test 1.0.0");
     let names: Vec<&str> =
@@ -47,19 +47,19 @@ fn a_server_says_what_it_has() {
 
 #[test]
 fn a_list_without_an_end_ends() {
-    let world = World::new(&table("s", "endless", ""));
-    let listed = offer(&world.server()).listed.clone().unwrap();
+    let fixture = McpFixture::new(&table("s", "endless", ""));
+    let listed = offer(&fixture.server()).listed.clone().unwrap();
     assert_eq!(listed.tools.len(), 1);
 }
 
 #[test]
 fn a_server_gets_the_variables_it_needs_and_no_others() {
     let secrets = "SECRET_KEY = \"${SECRET_KEY}\"\nPLAIN = \"value\"\n";
-    let world = World::new(&(table("s", "tame", "") + secrets));
+    let fixture = McpFixture::new(&(table("s", "tame", "") + secrets));
     let key = crewagent_engine::store::key_of("hunter2-hunter2").unwrap();
     let stored = crewagent_engine::store::stored_name(&"s".parse().unwrap(), "SECRET_KEY");
-    world.store.secrets().put(&KeySource::File, &stored, &key).unwrap();
-    let server = world.server();
+    fixture.store.secrets().put(&KeySource::File, &stored, &key).unwrap();
+    let server = fixture.server();
     let output = call(&server, "environment", json!({})).unwrap();
     let variables = text(&output);
     assert!(variables.contains("PLAIN=value"), "{variables}");
@@ -98,8 +98,8 @@ fn what_a_server_started_ends_with_it() {
             "args = [",
             &format!("args = [{:?}, {:?}, ", wrapper.to_str().unwrap(), program.to_str().unwrap()),
         );
-    let world = World::new(&plain);
-    let server = world.server();
+    let fixture = McpFixture::new(&plain);
+    let server = fixture.server();
     let output = call(&server, "echo", json!({ "text": "hello" })).unwrap();
     assert_eq!(text(&output), "hello");
     let started: Vec<String> =

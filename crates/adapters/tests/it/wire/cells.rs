@@ -7,12 +7,12 @@ use crewagent_engine::model::ModelErrorKind::{
 };
 use serde_json::{Value as Json, json};
 
-use super::server::{Act, answer, events, stream, stream_head};
+use super::server::{ServerAction, answer, events, stream, stream_head};
 
 /// Server with one fault.
 pub(crate) struct Cell {
     pub(crate) name: String,
-    pub(crate) answers: Vec<Vec<Act>>,
+    pub(crate) answers: Vec<Vec<ServerAction>>,
     pub(crate) outcome: Outcome,
     /// Maximum number of requests until the outcome.
     pub(crate) requests: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Cell {
 /// Required outcome.
 pub(crate) enum Outcome {
     /// This text.
-    Words(&'static str),
+    Text(&'static str),
     /// These calls: name and arguments.
     Calls(Vec<(String, String)>),
     /// An error of this kind, whose message has these parts.
@@ -31,7 +31,7 @@ pub(crate) enum Outcome {
 /// Maximum number of requests that the tests' options allow.
 pub(crate) const TRIES: usize = 3;
 
-fn cell(name: &str, answers: Vec<Vec<Act>>, outcome: Outcome, requests: usize) -> Cell {
+fn cell(name: &str, answers: Vec<Vec<ServerAction>>, outcome: Outcome, requests: usize) -> Cell {
     Cell { name: name.to_owned(), answers, outcome, requests }
 }
 
@@ -57,11 +57,11 @@ pub(crate) fn finish(reason: &str) -> Json {
 }
 
 /// Returns a valid answer.
-pub(crate) fn fine() -> Vec<Act> {
+pub(crate) fn fine() -> Vec<ServerAction> {
     stream(&[words("Hel"), words("lo."), finish("stop")])
 }
 
-fn error(status: &str, headers: &[(&str, &str)], message: &str) -> Vec<Act> {
+fn error(status: &str, headers: &[(&str, &str)], message: &str) -> Vec<ServerAction> {
     let body = json!({"error": {"message": message, "type": "error", "code": null}}).to_string();
     let headers = [&[("content-type", "application/json")], headers].concat();
     vec![answer(status, &headers, body.as_bytes())]
@@ -137,7 +137,7 @@ fn statuses() -> Vec<Cell> {
         "529 Overloaded",
     ] {
         let once = vec![error(status, &[], "try later"), fine()];
-        all.push(cell(&format!("{status}, once"), once, Outcome::Words("Hello."), 2));
+        all.push(cell(&format!("{status}, once"), once, Outcome::Text("Hello."), 2));
         let ever = vec![error(status, &[], "try later")];
         all.push(cell(
             &format!("{status}, for ever"),
@@ -152,23 +152,23 @@ fn statuses() -> Vec<Cell> {
 fn waits() -> Vec<Cell> {
     let limited = |headers: &[(&str, &str)]| error("429 Too Many Requests", headers, "slow down");
     vec![
-        cell("429, no Retry-After", vec![limited(&[]), fine()], Outcome::Words("Hello."), 2),
+        cell("429, no Retry-After", vec![limited(&[]), fine()], Outcome::Text("Hello."), 2),
         cell(
             "429, Retry-After in seconds",
             vec![limited(&[("retry-after", "0.05")]), fine()],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             2,
         ),
         cell(
             "429, Retry-After as a date",
             vec![limited(&[("retry-after", "Thu, 01 Jan 2026 00:00:00 GMT")]), fine()],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             2,
         ),
         cell(
             "429, retry-after-ms",
             vec![limited(&[("retry-after-ms", "20")]), fine()],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             2,
         ),
         cell(
@@ -180,7 +180,7 @@ fn waits() -> Vec<Cell> {
         cell(
             "429, senseless Retry-After",
             vec![limited(&[("retry-after", "soon")]), fine()],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             2,
         ),
         cell("429 for ever", vec![limited(&[])], Outcome::Error(Rate, &["tried 3 times"]), TRIES),
@@ -211,7 +211,7 @@ fn bodies() -> Vec<Cell> {
         cell(
             "200 with an error in the stream, once",
             vec![stream(&[json!({"error": {"message": "overloaded", "code": 503}})]), fine()],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             2,
         ),
         cell(
@@ -227,7 +227,7 @@ fn bodies() -> Vec<Cell> {
                 &[("content-type", "application/json")],
                 whole.to_string().as_bytes(),
             )]],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             1,
         ),
         cell(
@@ -244,7 +244,7 @@ fn bodies() -> Vec<Cell> {
                     whole.to_string().as_bytes(),
                 )],
             ],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             2,
         ),
     ]
@@ -254,19 +254,23 @@ fn silences() -> Vec<Cell> {
     vec![
         cell(
             "headers, then silence",
-            vec![vec![stream_head(), Act::Hang]],
+            vec![vec![stream_head(), ServerAction::Hang]],
             Outcome::Error(Timeout, &["did not begin to answer", "first-byte-timeout"]),
             2,
         ),
         cell(
             "no headers",
-            vec![vec![Act::Hang]],
+            vec![vec![ServerAction::Hang]],
             Outcome::Error(Timeout, &["did not begin to answer"]),
             2,
         ),
         cell(
             "silence in the middle",
-            vec![vec![stream_head(), Act::Send(events(&[words("Hel")])), Act::Hang]],
+            vec![vec![
+                stream_head(),
+                ServerAction::Send(events(&[words("Hel")])),
+                ServerAction::Hang,
+            ]],
             Outcome::Error(Timeout, &["fell silent", "idle-timeout"]),
             TRIES,
         ),
@@ -274,7 +278,7 @@ fn silences() -> Vec<Cell> {
             "only keep-alives",
             vec![vec![
                 stream_head(),
-                Act::Repeat(b": keep-alive\n\n".to_vec(), Duration::from_millis(20)),
+                ServerAction::Repeat(b": keep-alive\n\n".to_vec(), Duration::from_millis(20)),
             ]],
             Outcome::Error(Timeout, &["did not finish", "call-timeout"]),
             1,
@@ -283,15 +287,18 @@ fn silences() -> Vec<Cell> {
             "an endless line",
             vec![vec![
                 stream_head(),
-                Act::Send(b"data: ".to_vec()),
-                Act::Repeat(vec![b'x'; 1 << 20], Duration::from_millis(1)),
+                ServerAction::Send(b"data: ".to_vec()),
+                ServerAction::Repeat(vec![b'x'; 1 << 20], Duration::from_millis(1)),
             ]],
             Outcome::Error(Malformed, &["too long"]),
             1,
         ),
         cell(
             "not HTTP",
-            vec![vec![Act::Send(b"SSH-2.0-OpenSSH_9.6\r\n".to_vec()), Act::Close]],
+            vec![vec![
+                ServerAction::Send(b"SSH-2.0-OpenSSH_9.6\r\n".to_vec()),
+                ServerAction::Close,
+            ]],
             Outcome::Error(Network, &["cannot be reached"]),
             TRIES,
         ),
@@ -310,42 +317,46 @@ fn framing() -> Vec<Cell> {
             "one byte at a time",
             vec![vec![
                 stream_head(),
-                Act::Drip(events(&[words("Hel"), words("lo."), finish("stop")])),
-                Act::Close,
+                ServerAction::Drip(events(&[words("Hel"), words("lo."), finish("stop")])),
+                ServerAction::Close,
             ]],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             1,
         ),
         cell(
             "characters split over chunks",
-            vec![vec![stream_head(), Act::Drip(split), Act::Close]],
-            Outcome::Words("Grüße 🌍"),
+            vec![vec![stream_head(), ServerAction::Drip(split), ServerAction::Close]],
+            Outcome::Text("Grüße 🌍"),
             1,
         ),
         cell(
             "BOM, CRLF, comments, data without a space and over many lines",
-            vec![vec![stream_head(), Act::Send(fancy.as_bytes().to_vec()), Act::Close]],
-            Outcome::Words("Hello."),
+            vec![vec![
+                stream_head(),
+                ServerAction::Send(fancy.as_bytes().to_vec()),
+                ServerAction::Close,
+            ]],
+            Outcome::Text("Hello."),
             1,
         ),
         cell(
             "[DONE] twice and data after it",
-            vec![vec![stream_head(), Act::Send(late), Act::Close]],
-            Outcome::Words("Hello."),
+            vec![vec![stream_head(), ServerAction::Send(late), ServerAction::Close]],
+            Outcome::Text("Hello."),
             1,
         ),
         cell(
             "a chunk of usage without choices",
             vec![stream(&[words("Hello."), finish("stop"), usage])],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             1,
         ),
         cell(
             "invalid UTF-8",
             vec![vec![
                 stream_head(),
-                Act::Send(b"data: {\"choices\":\xff}\n\n".to_vec()),
-                Act::Close,
+                ServerAction::Send(b"data: {\"choices\":\xff}\n\n".to_vec()),
+                ServerAction::Close,
             ]],
             Outcome::Error(Malformed, &["none of chat completions"]),
             TRIES,
@@ -364,56 +375,56 @@ fn endings() -> Vec<Cell> {
     vec![
         cell(
             "the end inside JSON",
-            vec![vec![stream_head(), Act::Send(torn.clone()), Act::Close]],
+            vec![vec![stream_head(), ServerAction::Send(torn.clone()), ServerAction::Close]],
             Outcome::Error(Network, &["broke off", "tried 3 times"]),
             TRIES,
         ),
         cell(
             "the end inside JSON, once",
-            vec![vec![stream_head(), Act::Send(torn), Act::Close], fine()],
-            Outcome::Words("Hello."),
+            vec![vec![stream_head(), ServerAction::Send(torn), ServerAction::Close], fine()],
+            Outcome::Text("Hello."),
             2,
         ),
         cell(
             "EOF without finish and without [DONE]",
-            vec![vec![stream_head(), Act::Send(started.clone()), Act::Close]],
+            vec![vec![stream_head(), ServerAction::Send(started.clone()), ServerAction::Close]],
             Outcome::Error(Network, &["broke off"]),
             TRIES,
         ),
         cell(
             "[DONE] without finish",
-            vec![vec![stream_head(), Act::Send(unfinished), Act::Close]],
-            Outcome::Words("Hello."),
+            vec![vec![stream_head(), ServerAction::Send(unfinished), ServerAction::Close]],
+            Outcome::Text("Hello."),
             1,
         ),
         cell(
             "finish without [DONE], last event without a blank line",
-            vec![vec![stream_head(), Act::Send(tight), Act::Close]],
-            Outcome::Words("Hello."),
+            vec![vec![stream_head(), ServerAction::Send(tight), ServerAction::Close]],
+            Outcome::Text("Hello."),
             1,
         ),
         cell(
             "a reset",
-            vec![vec![stream_head(), Act::Send(started), Act::Reset]],
+            vec![vec![stream_head(), ServerAction::Send(started), ServerAction::Reset]],
             Outcome::Error(Network, &["broke off"]),
             TRIES,
         ),
         cell(
             "a reset before the answer, once",
-            vec![vec![Act::Reset], fine()],
-            Outcome::Words("Hello."),
+            vec![vec![ServerAction::Reset], fine()],
+            Outcome::Text("Hello."),
             2,
         ),
         cell(
             "content filter",
             vec![stream(&[words("Hello."), finish("content_filter")])],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             1,
         ),
         cell(
             "an unknown end",
             vec![stream(&[words("Hello."), finish("eos")])],
-            Outcome::Words("Hello."),
+            Outcome::Text("Hello."),
             1,
         ),
     ]

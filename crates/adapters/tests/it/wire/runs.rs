@@ -9,16 +9,16 @@ use crewagent_core::event::{
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
-use crewagent_engine::model::{Endpoint, Patience};
+use crewagent_engine::model::{Endpoint, Timeouts};
 use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::RunId;
 use crewagent_engine::tool_server::ToolServers;
 use serde_json::{Value as Json, json};
 
 use super::cells::{Cell, Outcome, cells, fine, finish};
-use super::server::{Act, Server, stream};
+use super::server::{Server, ServerAction, stream};
 use super::{chat, endpoint};
-use crate::stage::{Stage, drive, ticking};
+use crate::golden_fixture::{GoldenFixture, drive, ticking};
 
 /// Checks the rules of every provider for a request.
 fn check_valid(name: &str, body: &Json) {
@@ -69,10 +69,10 @@ fn check_run(cell: &Cell) {
         answers.push(fine());
     }
     let server = Server::start(answers);
-    let stage = Stage::set("001-create-story-micro");
-    let store = stage.store(Disk::real());
+    let golden_fixture = GoldenFixture::set("001-create-story-micro");
+    let store = golden_fixture.store(Disk::real());
     let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
-    let mut run = runtime.start(&stage.plan()).unwrap();
+    let mut run = runtime.start(&golden_fixture.plan()).unwrap();
     let id = RunId::parse(run.id()).unwrap();
     let mut events = Vec::new();
     let driven = drive(&mut run, &chat(server.url()), &mut events);
@@ -123,7 +123,7 @@ fn whatever_a_server_does_the_run_goes_on_with_a_valid_request() {
 }
 
 /// Returns a stream that calls a tool with these arguments, and ends with this reason.
-fn calls(tool: &str, arguments: &str, reason: &str) -> Vec<Act> {
+fn calls(tool: &str, arguments: &str, reason: &str) -> Vec<ServerAction> {
     let function = json!({"name": tool, "arguments": arguments});
     let call = json!({"index": 0, "id": "a", "type": "function", "function": function});
     stream(&[json!({"choices": [{"delta": {"tool_calls": [call]}}]}), finish(reason)])
@@ -139,14 +139,14 @@ fn a_call_that_was_cut_off_is_never_executed_and_the_model_is_told() {
                 continue;
             }
             let server = Server::start(vec![calls("fs_write", &whole[..cut], reason), fine()]);
-            let stage = Stage::set("001-create-story-micro");
-            let store = stage.store(Disk::real());
+            let golden_fixture = GoldenFixture::set("001-create-story-micro");
+            let store = golden_fixture.store(Disk::real());
             let mut run = Runtime::new(&store, ToolServers::none())
                 .by(ticking())
-                .start(&stage.plan())
+                .start(&golden_fixture.plan())
                 .unwrap();
             drive(&mut run, &chat(server.url()), &mut Vec::new()).unwrap();
-            assert!(!stage.project().join("notes.md").exists(), "{cut} {reason}");
+            assert!(!golden_fixture.project().join("notes.md").exists(), "{cut} {reason}");
             let told = server.received()[1].body["messages"].to_string();
             assert!(told.contains("was cut off"), "{cut} {reason}");
         }
@@ -158,12 +158,14 @@ fn the_whole_call_is_executed_whatever_the_reason_says() {
     let whole = r##"{"path":"@project/notes.md","content":"# Notes"}"##;
     for reason in ["tool_calls", "stop", "eos"] {
         let server = Server::start(vec![calls("fs_write", whole, reason), fine()]);
-        let stage = Stage::set("001-create-story-micro");
-        let store = stage.store(Disk::real());
-        let mut run =
-            Runtime::new(&store, ToolServers::none()).by(ticking()).start(&stage.plan()).unwrap();
+        let golden_fixture = GoldenFixture::set("001-create-story-micro");
+        let store = golden_fixture.store(Disk::real());
+        let mut run = Runtime::new(&store, ToolServers::none())
+            .by(ticking())
+            .start(&golden_fixture.plan())
+            .unwrap();
         drive(&mut run, &chat(server.url()), &mut Vec::new()).unwrap();
-        assert!(stage.project().join("notes.md").exists(), "{reason}");
+        assert!(golden_fixture.project().join("notes.md").exists(), "{reason}");
     }
 }
 
@@ -171,10 +173,12 @@ fn the_whole_call_is_executed_whatever_the_reason_says() {
 fn the_same_failing_call_for_ever_ends() {
     let server =
         Server::start(vec![calls("fs_read", r#"{"path":"@project/none.md"}"#, "tool_calls")]);
-    let stage = Stage::set("001-create-story-micro");
-    let store = stage.store(Disk::real());
-    let mut run =
-        Runtime::new(&store, ToolServers::none()).by(ticking()).start(&stage.plan()).unwrap();
+    let golden_fixture = GoldenFixture::set("001-create-story-micro");
+    let store = golden_fixture.store(Disk::real());
+    let mut run = Runtime::new(&store, ToolServers::none())
+        .by(ticking())
+        .start(&golden_fixture.plan())
+        .unwrap();
     let rest = drive(&mut run, &chat(server.url()), &mut Vec::new()).unwrap();
     assert_eq!(rest.reason, Some(Reason::Loop));
     assert!(server.received().len() < 10);
@@ -197,10 +201,12 @@ fn thoughts_go_back_where_the_provider_wants_them() {
             ..endpoint(server.url())
         };
         let model = Chat::new(endpoint, &Client::new().unwrap()).unwrap();
-        let stage = Stage::set("001-create-story-micro");
-        let store = stage.store(Disk::real());
-        let mut run =
-            Runtime::new(&store, ToolServers::none()).by(ticking()).start(&stage.plan()).unwrap();
+        let golden_fixture = GoldenFixture::set("001-create-story-micro");
+        let store = golden_fixture.store(Disk::real());
+        let mut run = Runtime::new(&store, ToolServers::none())
+            .by(ticking())
+            .start(&golden_fixture.plan())
+            .unwrap();
         drive(&mut run, &model, &mut Vec::new()).unwrap();
         let second = &server.received()[1].body["messages"];
         let spoke = second
@@ -217,14 +223,14 @@ fn thoughts_go_back_where_the_provider_wants_them() {
 fn a_retry_is_recorded_and_its_words_are_void() {
     let torn = vec![
         super::server::stream_head(),
-        Act::Send(super::events(&[super::words("Half")])),
-        Act::Close,
+        ServerAction::Send(super::events(&[super::words("Half")])),
+        ServerAction::Close,
     ];
     let server = Server::start(vec![torn, fine()]);
-    let stage = Stage::set("001-create-story-micro");
-    let store = stage.store(Disk::real());
+    let golden_fixture = GoldenFixture::set("001-create-story-micro");
+    let store = golden_fixture.store(Disk::real());
     let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
-    let mut run = runtime.start(&stage.plan()).unwrap();
+    let mut run = runtime.start(&golden_fixture.plan()).unwrap();
     let mut events = Vec::new();
     drive(&mut run, &chat(server.url()), &mut events).unwrap();
     let retried = events.iter().filter(|event| {
@@ -251,14 +257,16 @@ fn a_retry_is_recorded_and_its_words_are_void() {
 fn what_had_come_when_the_user_stopped_is_kept_and_the_model_is_asked_anew() {
     let talking = vec![
         super::server::stream_head(),
-        Act::Send(super::events(&[super::words("Half a "), super::words("sentence")])),
-        Act::Hang,
+        ServerAction::Send(super::events(&[super::words("Half a "), super::words("sentence")])),
+        ServerAction::Hang,
     ];
     let server = Server::start(vec![talking, fine()]);
-    let stage = Stage::set("001-create-story-micro");
-    let store = stage.store(Disk::real());
-    let mut run =
-        Runtime::new(&store, ToolServers::none()).by(ticking()).start(&stage.plan()).unwrap();
+    let golden_fixture = GoldenFixture::set("001-create-story-micro");
+    let store = golden_fixture.store(Disk::real());
+    let mut run = Runtime::new(&store, ToolServers::none())
+        .by(ticking())
+        .start(&golden_fixture.plan())
+        .unwrap();
     let (model, control) = (chat(server.url()), Control::default());
     let mut heard = String::new();
     let rest = run.drive(&model, &control, &mut |event| {
@@ -288,16 +296,16 @@ fn what_had_come_when_the_user_stopped_is_kept_and_the_model_is_asked_anew() {
 #[test]
 fn a_run_whose_time_is_over_waits_for_no_model() {
     let slow = || {
-        let half = Act::Send(super::events(&[super::words("Half")]));
-        vec![super::server::stream_head(), half, Act::Hang]
+        let half = ServerAction::Send(super::events(&[super::words("Half")]));
+        vec![super::server::stream_head(), half, ServerAction::Hang]
     };
     let server = Server::start(vec![slow(), slow(), fine()]);
-    let patient = Endpoint { patience: Patience::default(), ..endpoint(server.url()) };
+    let patient = Endpoint { timeouts: Timeouts::default(), ..endpoint(server.url()) };
     let model = Chat::new(patient, &Client::new().unwrap()).unwrap();
-    let stage = Stage::set("001-create-story-micro");
-    let store = stage.store(Disk::real());
+    let golden_fixture = GoldenFixture::set("001-create-story-micro");
+    let store = golden_fixture.store(Disk::real());
     let runtime = Runtime::new(&store, ToolServers::none());
-    let mut plan = stage.plan();
+    let mut plan = golden_fixture.plan();
     plan.settings.limits.seconds = Some(1);
     let mut run = runtime.start(&plan).unwrap();
     let id = RunId::parse(run.id()).unwrap();
@@ -327,9 +335,9 @@ fn a_run_whose_time_is_over_waits_for_no_model() {
 fn a_request_that_does_not_fit_together_with_its_tools_is_not_sent() {
     let play = |window: Option<u64>| {
         let server = Server::start(vec![fine()]);
-        let stage = Stage::set("001-create-story-micro");
-        let store = stage.store(Disk::real());
-        let mut plan = stage.plan();
+        let golden_fixture = GoldenFixture::set("001-create-story-micro");
+        let store = golden_fixture.store(Disk::real());
+        let mut plan = golden_fixture.plan();
         plan.settings.window_tokens = window.unwrap_or(plan.settings.window_tokens);
         let mut run = Runtime::new(&store, ToolServers::none()).by(ticking()).start(&plan).unwrap();
         let mut events = Vec::new();

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 /// Action of the server.
 #[derive(Clone, Debug)]
-pub(crate) enum Act {
+pub(crate) enum ServerAction {
     Send(Vec<u8>),
     /// Sends bytes one at a time.
     Drip(Vec<u8>),
@@ -41,12 +41,12 @@ pub(crate) struct Received {
 }
 
 impl Server {
-    pub(crate) fn start(answers: Vec<Vec<Act>>) -> Self {
+    pub(crate) fn start(answers: Vec<Vec<ServerAction>>) -> Self {
         let left = Arc::<AtomicUsize>::default();
         let counter = Arc::clone(&left);
         let http = ModelServer::start(move |number, _, stream| {
-            let acts = &answers[number.min(answers.len() - 1)];
-            match acts.iter().all(|act| perform(act, stream, &counter)) {
+            let actions = &answers[number.min(answers.len() - 1)];
+            match actions.iter().all(|action| perform(action, stream, &counter)) {
                 true => AfterAnswer::KeepAlive,
                 false => AfterAnswer::Close,
             }
@@ -86,17 +86,17 @@ impl Server {
 }
 
 /// Performs an action. Returns true if the connection stays open.
-fn perform(act: &Act, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
+fn perform(action: &ServerAction, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
     let was_left = || {
         left.fetch_add(1, Ordering::SeqCst);
         false
     };
-    match act {
-        Act::Send(bytes) => stream.write_all(bytes).is_ok() || was_left(),
-        Act::Drip(bytes) => {
+    match action {
+        ServerAction::Send(bytes) => stream.write_all(bytes).is_ok() || was_left(),
+        ServerAction::Drip(bytes) => {
             bytes.iter().all(|byte| stream.write_all(&[*byte]).is_ok()) || was_left()
         }
-        Act::Repeat(bytes, pause) => {
+        ServerAction::Repeat(bytes, pause) => {
             while stream.write_all(bytes).is_ok() {
                 stream.set_read_timeout(Some(*pause)).unwrap();
                 if stream.read(&mut [0]).is_ok_and(|count| count == 0) {
@@ -105,15 +105,15 @@ fn perform(act: &Act, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
             }
             was_left()
         }
-        Act::Hang => {
+        ServerAction::Hang => {
             let _ = stream.read(&mut [0]);
             was_left()
         }
-        Act::Close => {
+        ServerAction::Close => {
             let _ = stream.shutdown(Shutdown::Both);
             false
         }
-        Act::Reset => {
+        ServerAction::Reset => {
             let linger = Some(Duration::ZERO);
             rustix::net::sockopt::set_socket_linger(&*stream, linger).unwrap();
             false
@@ -122,18 +122,18 @@ fn perform(act: &Act, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
 }
 
 /// Returns a whole answer with a length.
-pub(crate) fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Act {
+pub(crate) fn answer(status: &str, headers: &[(&str, &str)], body: &[u8]) -> ServerAction {
     let mut bytes = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n", body.len());
     for (name, value) in headers {
         bytes.push_str(&format!("{name}: {value}\r\n"));
     }
     bytes.push_str("\r\n");
-    Act::Send([bytes.as_bytes(), body].concat())
+    ServerAction::Send([bytes.as_bytes(), body].concat())
 }
 
 /// Returns the head of an event stream that ends with the connection.
-pub(crate) fn stream_head() -> Act {
-    Act::Send(
+pub(crate) fn stream_head() -> ServerAction {
+    ServerAction::Send(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_vec(),
     )
 }
@@ -145,8 +145,8 @@ pub(crate) fn events(data: &[Json]) -> Vec<u8> {
 }
 
 /// Returns a stream of these events, with `[DONE]` and an end.
-pub(crate) fn stream(data: &[Json]) -> Vec<Act> {
+pub(crate) fn stream(data: &[Json]) -> Vec<ServerAction> {
     let mut bytes = events(data);
     bytes.extend_from_slice(b"data: [DONE]\n\n");
-    vec![stream_head(), Act::Send(bytes), Act::Close]
+    vec![stream_head(), ServerAction::Send(bytes), ServerAction::Close]
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anstyle::Style;
-use crewagent_engine::store::{Conversation, Of, Store};
+use crewagent_engine::store::{ConversationSummary, Of, Store};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -65,7 +65,7 @@ pub(super) fn search(
     }
     let found = store.conversations().search(Of::All, &args.words)?;
     if args.json {
-        let hit = |(conversation, said): &(Conversation, String)| json!({ "conversation": conversation, "said": said });
+        let hit = |(conversation, said): &(ConversationSummary, String)| json!({ "conversation": conversation, "said": said });
         console.line(paint::json(&json!(found.iter().map(hit).collect::<Vec<_>>())));
         return Ok(Outcome::Done);
     }
@@ -79,7 +79,7 @@ pub(super) fn search(
     Ok(Outcome::Done)
 }
 
-fn row(one: &Conversation, words: &str, names: &BTreeMap<String, String>) -> Vec<Cell> {
+fn row(one: &ConversationSummary, words: &str, names: &BTreeMap<String, String>) -> Vec<Cell> {
     let project = names.get(one.project_id.as_str()).map_or(one.project_id.as_str(), |name| name);
     let with = match (&one.agent_id, &one.package) {
         (Some(agent), Some(package)) => format!("{agent} of {package}"),

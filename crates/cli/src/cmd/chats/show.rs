@@ -25,7 +25,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Outcome> {
     let id = super::find(&args.chat, store)?;
     let conversation = store.conversations().runs().look(&id)?;
-    let package = package_of(&conversation.facts, store);
+    let package = package_of(&conversation.record, store);
     let title = store.conversations().title(&id)?;
     if !args.json {
         let title = title.as_deref().map(paint::printable).unwrap_or_default();
@@ -62,11 +62,11 @@ impl Page<'_> {
             }
             if let Some(run) = self.run_of(event) {
                 if !self.is_json {
-                    let line = format!("\n── run {} ──", run.facts.run_id);
+                    let line = format!("\n── run {} ──", run.record.run_id);
                     self.console.line(paint::styled(QUIET, line));
                 }
-                let names = names_of(&run.facts, self.package.as_deref());
-                let agent = run.facts.subject.agent_id().unwrap_or_default();
+                let names = names_of(&run.record, self.package.as_deref());
+                let agent = run.record.subject.agent_id().unwrap_or_default();
                 let (width, run_state) = (paint::text_width(), RunState::default());
                 self.print(&run, Screen::new(EventSource::Record, width, names, run_state, agent))?;
             }

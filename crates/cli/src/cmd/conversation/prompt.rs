@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crewagent_core::menu::{self, Surface};
 use crewagent_core::package::Package;
-use crewagent_engine::session::{COMMANDS, Session};
+use crewagent_engine::conversation::{COMMANDS, Conversation};
 use crewagent_engine::store::Store;
 
 use crate::cmd::run_driver::{Answers, HISTORY};
@@ -25,7 +25,7 @@ pub(super) enum ConversationCommand {
 /// Opens the prompt of a conversation, if stdin and stdout are a terminal.
 pub(super) fn open_prompt(
     answers: Answers,
-    conversation: &Session<'_>,
+    conversation: &Conversation<'_>,
     home: Option<PathBuf>,
 ) -> anyhow::Result<Option<Prompt<ConversationCommand>>> {
     let is_possible = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
@@ -33,7 +33,7 @@ pub(super) fn open_prompt(
         return Ok(None);
     }
     let history = home.map_or_else(Store::default_home, Ok)?.join(HISTORY);
-    let project = Some(conversation.talk().project_folder().to_owned());
+    let project = Some(conversation.own_run().project_folder().to_owned());
     let words = conversation.package().map(words).unwrap_or_default();
     let prompt = Prompt::open(Commands::new(table()), Some(&history), words, project)?;
     Ok(Some(prompt.with(Blank::IsInput)))

@@ -1,7 +1,7 @@
 //! Shows a conversation beside its events: the header, the menu, help and status.
 
 use crewagent_core::package::agents::Agent;
-use crewagent_engine::session::{COMMANDS, Mode, Reaction};
+use crewagent_engine::conversation::{COMMANDS, Mode, Reaction};
 
 use super::{ConversationDriver, ConversationOutput};
 use crate::console::Console;
@@ -17,7 +17,7 @@ impl ConversationDriver<'_> {
         if matches!(self.output, ConversationOutput::Json) {
             return;
         }
-        let project = self.conversation.talk().project_folder().display().to_string();
+        let project = self.conversation.own_run().project_folder().display().to_string();
         match self.conversation.agent() {
             Some(agent) => console.text(&menu::greeting(agent, &self.conversation.menu())),
             None => console.line(paint::styled(ACCENT, "Chat")),
@@ -124,7 +124,7 @@ impl ConversationDriver<'_> {
 
     /// Prints the position of everything, and the cost.
     fn status(&self) -> String {
-        let conversation = self.conversation.talk();
+        let conversation = self.conversation.own_run();
         let mut rows = vec![("conversation", conversation.id().to_owned())];
         let agent =
             self.conversation.agent().map(|agent: &Agent| crate::render::names::full_name(agent));

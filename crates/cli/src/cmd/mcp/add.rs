@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::store::{
     ImportedServer, ServerSettings, ServerWay, Store, Template, import_servers,
 };

@@ -1,7 +1,7 @@
 //! `crewagent mcp list`: one line a tool server.
 
 use anstyle::Style;
-use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::store::{ServerSettings, ServerState, ServerWay, Store};
 use serde_json::{Value as Json, json};
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crewagent_adapters::chat::StepStatus;
-use crewagent_adapters::mcp::{Checkup, checkup};
-use crewagent_core::tool::served::ServedTool;
+use crewagent_adapters::mcp::{ConnectionTest, test_connection};
+use crewagent_core::tool::server_tool::ServerTool;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::store::Store;
 use crewagent_engine::tool_server::Offer;
@@ -30,13 +30,13 @@ const MOST_LINES: usize = 10;
 pub(super) fn run(args: &McpTest, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let (name, settings) = store.tool_servers().find(&args.name).map_err(problem)?;
     if !args.json {
-        let facts = format!("{name} ({})", settings.way.line());
-        let facts = paint::styled(NAME, paint::printable(&facts));
-        console.line(format_args!("Trying out {facts}\n"));
+        let title = format!("{name} ({})", settings.way.line());
+        let title = paint::styled(NAME, paint::printable(&title));
+        console.line(format_args!("Trying out {title}\n"));
         console.show();
     }
     let deadline = Deadline::after(LONGEST, &Cancel::default());
-    let found = checkup(name.clone(), settings.clone(), store.secrets(), &deadline);
+    let found = test_connection(name.clone(), settings.clone(), store.secrets(), &deadline);
     if args.json {
         let mut report = as_json(&found);
         report["server"] = name.as_str().into();
@@ -56,7 +56,7 @@ pub(super) fn run(args: &McpTest, store: &Store, console: &mut Console) -> anyho
     Ok(if found.failed().is_none() { Outcome::Done } else { Outcome::Failed })
 }
 
-fn steps(found: &Checkup, console: &mut Console) {
+fn steps(found: &ConnectionTest, console: &mut Console) {
     for step in &found.steps {
         let (style, verdict) = match step.status {
             StepStatus::Ok => (GOOD, "ok"),
@@ -74,7 +74,7 @@ fn steps(found: &Checkup, console: &mut Console) {
     }
 }
 
-fn offered(tools: &[ServedTool], left_out: &[String], offer: &Offer, console: &mut Console) {
+fn offered(tools: &[ServerTool], left_out: &[String], offer: &Offer, console: &mut Console) {
     console.line("");
     for tool in tools {
         let name = tool.name();
@@ -104,7 +104,7 @@ fn offered(tools: &[ServedTool], left_out: &[String], offer: &Offer, console: &m
     console.line("\nThe server works.");
 }
 
-fn as_json(found: &Checkup) -> Json {
+fn as_json(found: &ConnectionTest) -> Json {
     let (offer, failed) = (&found.offer, found.failed());
     let log: Vec<&str> = found.log.iter().map(|line| line.text.as_str()).collect();
     let listed = offer.listed.as_ref().ok();

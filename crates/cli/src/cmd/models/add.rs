@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::store::{
-    KeySource, SecretError, Settings, SettingsError, SettingsFile, Store, Surroundings, key_of,
+    Environment, KeySource, SecretError, Settings, SettingsError, SettingsFile, Store, key_of,
 };
 use serde_json::{Value as Json, json};
 
@@ -60,7 +60,7 @@ pub(super) fn run(
     let changed = file.settings()?;
     // A model that cannot be resolved is not stored.
     let chosen = changed
-        .model(&name, "", &Surroundings::of_process())
+        .model(&name, "", &Environment::of_process())
         .map_err(|error| Usage(error.to_string()))?;
     if let Some(NewKey { text, place }) = key {
         let key = key_of(&text).map_err(model::key_problem)?;
@@ -75,7 +75,7 @@ pub(super) fn run(
         paint::printable(&details),
         paint::printable(&chosen.profile_name)
     ));
-    match chosen.key(&store.secrets(), &Surroundings::of_process()) {
+    match chosen.key(&store.secrets(), &Environment::of_process()) {
         Ok(found) => console.line(format_args!("key: {}", found.source.words())),
         Err(error @ SecretError::Missing { .. }) => {
             console.error(paint::printable(&error.to_string()))

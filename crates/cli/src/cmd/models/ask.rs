@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use crewagent_dialect::profile::{KeyRule, Profile, endpoint};
-use crewagent_engine::store::{KeySource, Settings, Surroundings};
+use crewagent_engine::store::{Environment, KeySource, Settings};
 use inquire::validator::Validation;
 use inquire::{InquireError, Password, PasswordDisplayMode, Select, Text};
 
@@ -108,7 +108,7 @@ fn address(profile: &Profile) -> Asked<Option<String>> {
 
 fn new_key(args: &ModelsAdd, profile: &Profile) -> Asked<Option<NewKey>> {
     let variable = profile.key_variable.as_deref();
-    let is_set = variable.is_some_and(|name| Surroundings::of_process().get(name).is_some());
+    let is_set = variable.is_some_and(|name| Environment::of_process().get(name).is_some());
     if is_set && args.base_url.is_none() && !args.keyring {
         return Ok(None);
     }

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use crewagent_dialect::prices::Price;
-use crewagent_engine::store::{ChosenModel, ModelSettings, Store, Surroundings};
+use crewagent_engine::store::{ChosenModel, Environment, ModelSettings, Store};
 use serde_json::{Value as Json, json};
 
 use crate::args::ModelsList;
@@ -27,13 +27,13 @@ pub(super) fn run(
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let (settings, surroundings) = (store.settings(), Surroundings::of_process());
-    let default = settings.model_name(None, &surroundings).ok();
+    let (settings, environment) = (store.settings(), Environment::of_process());
+    let default = settings.model_name(None, &environment).ok();
     let row = |(name, own)| -> ModelRow<'_> {
         let name: &String = name;
-        let chosen = settings.model(name, "", &surroundings).map_err(|error| error.to_string());
+        let chosen = settings.model(name, "", &environment).map_err(|error| error.to_string());
         let key = chosen.clone().and_then(|chosen| {
-            let key = chosen.key(&store.secrets(), &surroundings);
+            let key = chosen.key(&store.secrets(), &environment);
             key.map(|found| found.source.words()).map_err(|error| error.to_string())
         });
         let is_default = default.as_ref().is_some_and(|(default, _)| default == name);

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crewagent_adapters::chat::{Client, Finding, Probe};
+use crewagent_adapters::chat::{Client, Measurement, Probe};
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::MEASURED;
-use crewagent_engine::store::{ChosenModel, SettingsFile, Store, Surroundings};
+use crewagent_engine::store::{ChosenModel, Environment, SettingsFile, Store};
 use serde_json::{Map, Value as Json, json};
 
 use super::over_the_network;
@@ -41,9 +41,8 @@ pub(super) fn run(
     let chosen = over_the_network(args.name.as_deref(), store)?;
     // Earlier measurements are measured again.
     let fresh = store.settings().unmeasured(&chosen);
-    let endpoint = fresh
-        .endpoint(&store.secrets(), &Surroundings::of_process())
-        .map_err(model::key_problem)?;
+    let endpoint =
+        fresh.endpoint(&store.secrets(), &Environment::of_process()).map_err(model::key_problem)?;
     if !args.json {
         heading("Measuring", &chosen, console);
     }
@@ -112,7 +111,7 @@ fn remember(
     Ok(Fate::Written)
 }
 
-fn human(finding: &Finding, console: &mut Console) {
+fn human(finding: &Measurement, console: &mut Console) {
     let (style, word) = match finding.found {
         Some(true) => (GOOD, "yes"),
         Some(false) => (ERROR, "no"),

@@ -1,8 +1,8 @@
 //! `crewagent models test`: tests the connection to a model, step by step.
 
-use crewagent_adapters::chat::{Client, Step, StepStatus, checkup};
+use crewagent_adapters::chat::{Client, StepStatus, TestStep, test_connection};
 use crewagent_engine::step_log::Halt;
-use crewagent_engine::store::{ChosenModel, SecretError, Store, Surroundings};
+use crewagent_engine::store::{ChosenModel, Environment, SecretError, Store};
 use serde_json::json;
 
 use super::over_the_network;
@@ -22,8 +22,8 @@ pub(super) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let chosen = over_the_network(args.name.as_deref(), store)?;
-    let surroundings = Surroundings::of_process();
-    let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &surroundings) {
+    let environment = Environment::of_process();
+    let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &environment) {
         Ok(endpoint) => (endpoint, None),
         // The connection can be tested without a key.
         Err(error @ SecretError::Missing { .. }) => {
@@ -35,7 +35,7 @@ pub(super) fn run(
         heading("Trying out", &chosen, console);
     }
     let client = Client::new().map_err(Halt::Model)?;
-    let steps = checkup(&endpoint, no_key.as_deref(), &client, &mut |step| {
+    let steps = test_connection(&endpoint, no_key.as_deref(), &client, &mut |step| {
         if !args.json {
             human(step, console);
             console.show();
@@ -70,7 +70,7 @@ pub(super) fn heading(verb: &str, chosen: &ChosenModel, console: &mut Console) {
     console.show();
 }
 
-fn human(step: &Step, console: &mut Console) {
+fn human(step: &TestStep, console: &mut Console) {
     let (style, word) = match step.status {
         StepStatus::Ok => (GOOD, "ok"),
         StepStatus::Failed => (ERROR, "failed"),

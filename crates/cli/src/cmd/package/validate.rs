@@ -1,6 +1,6 @@
 //! `crewagent package validate`: reports every mistake of every package at once.
 
-use crewagent_core::diagnostic::{Diagnostic, Place, Severity};
+use crewagent_core::diagnostic::{Diagnostic, Location, Severity};
 use crewagent_engine::inspect::Inspected;
 use crewagent_engine::store::Store;
 use serde_json::{Value as Json, json};
@@ -110,7 +110,7 @@ fn finding(found: &Diagnostic) -> Json {
     report
 }
 
-fn put_place(report: &mut Json, place: &Place) {
+fn put_place(report: &mut Json, place: &Location) {
     report["file"] = json!(place.file);
     if let Some(position) = place.position {
         report["line"] = json!(position.line);

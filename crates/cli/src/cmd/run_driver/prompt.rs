@@ -99,7 +99,7 @@ impl RunDriver {
 
     /// Formats the position and usage of the run.
     fn status(&self, rest: &Rest) -> String {
-        let (run_state, record) = (self.run.run_state(), self.run.facts());
+        let (run_state, record) = (self.run.run_state(), self.run.record());
         let (turns, usage) = self.run.spent();
         let node = &run_state.current_node_id;
         let place = match run_state.complete {

@@ -214,7 +214,7 @@ fn about(sum: &Sum) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use crewagent_core::event::{AssistantMessage, Reply, RequestFacts, TurnStarted};
+    use crewagent_core::event::{AssistantMessage, Reply, RequestSummary, TurnStarted};
 
     use super::*;
 
@@ -223,7 +223,7 @@ mod tests {
         for (at, (node, usage)) in turns.iter().enumerate() {
             let turn = at as u64 + 1;
             let request =
-                RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
+                RequestSummary { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
             let (node_id, agent_id) = (node.map(str::to_owned), "bob".to_owned());
             let started =
                 TurnStarted { turn, call: None, node_id, agent_id: Some(agent_id), request };

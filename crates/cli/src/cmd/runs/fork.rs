@@ -34,7 +34,7 @@ pub(super) fn run(
         let agreement =
             if args.yes || args.json { revert::Ask::Nothing } else { revert::Ask::Once };
         let to = if args.json { Stream::Notes } else { Stream::Result };
-        match revert::go_back(&changes, Scope::Onward(visit.seq), agreement, (to, console))? {
+        match revert::revert(&changes, Scope::Onward(visit.seq), agreement, (to, console))? {
             Some(alone) => left = alone,
             None => return Ok(Outcome::Cancelled),
         }

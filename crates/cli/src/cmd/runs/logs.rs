@@ -33,19 +33,19 @@ pub(super) fn run(
 }
 
 fn human(view: &RunView, store: &Store, console: &mut Console) {
-    let facts = &view.facts;
-    let package = run_driver::package_of(facts, store);
-    let names = run_driver::names_of(facts, package.as_deref());
-    let project = store.runs().project(facts).map(|project| project.path.display().to_string());
-    let project = project.unwrap_or_else(|_| facts.project_id.to_string());
-    console.text(&header(facts, &names, &project));
+    let record = &view.record;
+    let package = run_driver::package_of(record, store);
+    let names = run_driver::names_of(record, package.as_deref());
+    let project = store.runs().project(record).map(|project| project.path.display().to_string());
+    let project = project.unwrap_or_else(|_| record.project_id.to_string());
+    console.text(&header(record, &names, &project));
     let (width, run_state) = (paint::text_width(), RunState::default());
     let mut screen = Screen::new(
         EventSource::Record,
         width,
         names,
         run_state,
-        facts.subject.agent_id().unwrap_or_default(),
+        record.subject.agent_id().unwrap_or_default(),
     );
     for event in &view.recovered.events {
         console.text(&screen.event(event));

@@ -47,7 +47,7 @@ pub(super) fn run(
         (false, true) => Ask::Nothing,
         (false, false) => Ask::Once,
     };
-    match go_back(&changes, scope, ask, (Stream::Result, console))? {
+    match revert(&changes, scope, ask, (Stream::Result, console))? {
         Some(left) if left.is_empty() => Ok(Outcome::Done),
         Some(_) => Ok(Outcome::Failed),
         None => Ok(Outcome::Cancelled),
@@ -55,13 +55,13 @@ pub(super) fn run(
 }
 
 /// Shows the changes and reverts them. Returns the skipped files; none when the user declines.
-pub(super) fn go_back(
+pub(super) fn revert(
     changes: &Changes,
     scope: Scope,
     ask: Ask,
     (to, console): (Stream, &mut Console),
 ) -> anyhow::Result<Option<Vec<Left>>> {
-    let way = changes.way_back(scope)?;
+    let way = changes.plan_revert(scope)?;
     let ready = way.iter().filter(|file| file.prospect == Prospect::Ready);
     let ready: Vec<(String, Option<Digest>)> =
         ready.map(|file| (file.path.clone(), file.now)).collect();
@@ -87,7 +87,7 @@ pub(super) fn go_back(
             left.push(Left { path: file.path.clone(), why: why.to_owned() });
         }
     }
-    for (path, outcome) in changes.go_back(scope, &ready)? {
+    for (path, outcome) in changes.revert(scope, &ready)? {
         let shown = paint::printable(&path);
         match outcome {
             changes::Outcome::Reverted => {

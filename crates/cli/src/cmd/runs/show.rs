@@ -35,13 +35,13 @@ pub(super) fn run(
     let view = store.runs().look(&id)?;
     let summary = store.runs().summary(&id)?;
     let story = Story::of(&view.recovered.events);
-    let project = store.runs().project(&view.facts).ok().map(|project| project.path);
+    let project = store.runs().project(&view.record).ok().map(|project| project.path);
     let report = Report { view: &view, summary: &summary, story: &story, project, resume_hint };
     if args.json {
         console.line(paint::json(&report.json()));
     } else {
-        let package = run_driver::package_of(&view.facts, store);
-        let names = run_driver::names_of(&view.facts, package.as_deref());
+        let package = run_driver::package_of(&view.record, store);
+        let names = run_driver::names_of(&view.record, package.as_deref());
         console.text(&report.human(&names));
     }
     Ok(Outcome::Done)
@@ -82,10 +82,10 @@ struct Report<'r> {
 
 impl Report<'_> {
     fn human(&self, names: &Names) -> String {
-        let facts = &self.view.facts;
+        let record = &self.view.record;
         let project = self.project.as_ref().map(|path| path.display().to_string());
-        let project = project.unwrap_or_else(|| facts.project_id.to_string());
-        let mut text = header(facts, names, &project);
+        let project = project.unwrap_or_else(|| record.project_id.to_string());
+        let mut text = header(record, names, &project);
         text.push_str(&self.status());
         text.push_str(&self.story.path.human(names));
         text.push_str(&self.variables());
@@ -216,7 +216,7 @@ impl Report<'_> {
         let stack: Vec<&Frame> = position.frames().collect();
         let fork = self.story.forked_from();
         json!({
-            "run": self.view.facts,
+            "run": self.view.record,
             "forkedFrom": fork.map(|(run, event, node)| json!({ "run": run, "event": event, "node": node })),
             "status": word(self.summary.status),
             "reason": self.summary.reason,

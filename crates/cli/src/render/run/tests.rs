@@ -2,7 +2,7 @@
 
 use crewagent_core::event::{
     Answer, AssistantDelta, AssistantMessage, EventKind, ModelOverflowed, ModelRetried,
-    ModelStopped, Moved, PhaseChanged, RequestFacts, RunEvent, RunFailed, RunResumed, StoppedBy,
+    ModelStopped, Moved, PhaseChanged, RequestSummary, RunEvent, RunFailed, RunResumed, StoppedBy,
     ToolFinished, ToolStarted, TurnStarted, UserAsked, UserInput,
 };
 use crewagent_core::question::form::Form;
@@ -34,7 +34,8 @@ fn check_lines(events: Vec<EventKind>, expected: &str) {
 }
 
 fn turn(node: Option<&str>, agent: &str) -> EventKind {
-    let request = RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
+    let request =
+        RequestSummary { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
     EventKind::from(TurnStarted {
         call: None,
         turn: 1,

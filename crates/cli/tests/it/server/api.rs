@@ -3,17 +3,17 @@
 use serde_json::{Value as Json, json};
 
 use super::client::{Browser, Events};
-use super::{Served, tiny, tiny_run};
-use crate::support::{World, example};
+use super::{UiServer, tiny, tiny_run};
+use crate::support::{CliFixture, example};
 
 /// Starts a server, and returns it with a logged-in browser.
-pub(super) fn let_in(world: &World) -> (Served, Browser) {
-    let served = Served::start(world, 0);
-    let browser = served.browser();
-    (served, browser)
+pub(super) fn let_in(world: &CliFixture) -> (UiServer, Browser) {
+    let server = UiServer::start(world, 0);
+    let browser = server.browser();
+    (server, browser)
 }
 
-pub(super) fn project(world: &World, browser: &Browser) -> Json {
+pub(super) fn project(world: &CliFixture, browser: &Browser) -> Json {
     let path = world.path("project");
     browser.post("/api/projects", &json!({ "path": path.to_str().unwrap() })).good()
 }
@@ -25,7 +25,7 @@ pub(super) fn until(events: &mut Events, phase: &str) {
 }
 
 /// Completes a run of the tiny package, and returns its id.
-pub(super) fn completed(world: &World, browser: &Browser) -> String {
+pub(super) fn completed(world: &CliFixture, browser: &Browser) -> String {
     let project = project(world, browser);
     let started = browser.post("/api/runs", &tiny_run(world, &project, "tiny.yaml")).good();
     let id = started["runId"].as_str().unwrap().to_owned();
@@ -39,8 +39,8 @@ pub(super) fn completed(world: &World, browser: &Browser) -> String {
 
 #[test]
 fn every_request_of_the_document_is_there_and_knows_its_methods() {
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     let document = browser.get("/api/openapi.json").good();
     assert_eq!(document["openapi"], "3.1.0");
     let turn = &document["paths"]["/api/runs/{id}/requests/{turn}"]["get"]["parameters"][1];
@@ -79,8 +79,8 @@ fn every_schema_that_the_document_names_is_in_it() {
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
         }
     }
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     let document = browser.get("/api/openapi.json").good();
     look(&document, &document);
 }
@@ -88,7 +88,7 @@ fn every_schema_that_the_document_names_is_in_it() {
 #[test]
 fn a_run_can_be_held_to_less_than_the_settings_allow() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let project = project(&world, &browser);
     let mut body = tiny_run(&world, &project, "tiny.yaml");
     body["bounds"] = json!({ "tools": { "deny": ["fs.sarch"] } });
@@ -108,7 +108,7 @@ fn a_run_can_be_held_to_less_than_the_settings_allow() {
 #[test]
 fn a_run_can_be_looked_at_from_every_side() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let id = completed(&world, &browser);
     let at = |what: &str| format!("/api/runs/{id}{what}");
     let shown = browser.get(&at("")).good();
@@ -171,19 +171,20 @@ fn a_run_can_be_looked_at_from_every_side() {
 fn a_conversation_goes_from_a_menu_to_a_run_and_back() {
     let world = tiny();
     let model = format!("scripted:{}", world.path("tiny.yaml").display());
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let project = project(&world, &browser);
     let content = browser.get("/api/packages/tiny").good();
     let agent = &content["agents"][0];
     let body = json!({ "project": project["id"], "package": "tiny", "agent": agent["id"], "model": model });
-    let talk = browser.post("/api/conversations", &body).good();
-    let at = |what: &str| format!("/api/conversations/{}{what}", talk["id"].as_str().unwrap());
+    let conversation = browser.post("/api/conversations", &body).good();
+    let at =
+        |what: &str| format!("/api/conversations/{}{what}", conversation["id"].as_str().unwrap());
     let shown = browser.get(&at("")).good();
     assert_eq!((&shown["mode"], &shown["menu"]), (&json!("agent"), &agent["menu"]));
     let menu = browser.post(&at("/say"), &json!({ "text": "/menu" })).good();
     assert_eq!((&menu["kind"], &menu["lines"]), (&json!("menu"), &agent["menu"]));
     let mut events =
-        browser.stream(&format!("conversation/{}", talk["id"].as_str().unwrap()), None);
+        browser.stream(&format!("conversation/{}", conversation["id"].as_str().unwrap()), None);
     let came = browser.post(&at("/say"), &json!({ "text": "1" })).good();
     assert_eq!(came["kind"], "started", "{came}");
     let run = came["runId"].as_str().unwrap();
@@ -218,8 +219,8 @@ fn a_conversation_goes_from_a_menu_to_a_run_and_back() {
 
 #[test]
 fn a_package_is_judged_before_it_is_imported() {
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     let path = json!({ "path": example("create-story-micro") });
     let report = browser.post("/api/packages/inspect", &path).good();
     assert_eq!(report["valid"], true);
@@ -251,8 +252,8 @@ fn a_package_is_judged_before_it_is_imported() {
 
 #[test]
 fn a_key_goes_in_and_never_comes_out() {
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     let key = "sk-very-secret-1234";
     let model = json!({
         "model": "m1", "baseUrl": "http://127.0.0.1:9/v1", "key": key, "useIt": true,
@@ -286,8 +287,8 @@ fn a_key_goes_in_and_never_comes_out() {
 
 #[test]
 fn a_setting_that_does_not_fit_is_refused_with_the_reason() {
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     let set = |value: Json| {
         browser.json("PATCH", "/api/settings", &json!({ "key": "run.max-turns", "value": value }))
     };
@@ -306,7 +307,7 @@ fn a_setting_that_does_not_fit_is_refused_with_the_reason() {
 #[test]
 fn a_project_that_moved_is_found_again() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let project = project(&world, &browser);
     let at = format!("/api/projects/{}", project["id"].as_str().unwrap());
     std::fs::rename(world.path("project"), world.path("moved")).unwrap();
@@ -323,8 +324,8 @@ fn a_project_that_moved_is_found_again() {
 
 #[test]
 fn the_sample_runs_without_a_key() {
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     let path = json!({ "path": world.path("sample") });
     let sample = browser.post("/api/sample", &path).good();
     assert_eq!(browser.post("/api/sample", &path).code(), "refused");
@@ -345,14 +346,14 @@ fn the_sample_runs_without_a_key() {
 #[test]
 fn what_another_process_has_is_not_spoken_to() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let project = project(&world, &browser);
     let body = json!({ "project": project["id"], "package": "tiny" });
-    let talk = browser.post("/api/conversations", &body).good();
-    let talk = talk["id"].as_str().unwrap();
+    let conversation = browser.post("/api/conversations", &body).good();
+    let conversation = conversation["id"].as_str().unwrap();
     let model = format!("scripted:{}", world.path("tiny.yaml").display());
     let body = json!({ "package": "tiny", "model": model });
-    let came = browser.post(&format!("/api/conversations/{talk}/runs"), &body).good();
+    let came = browser.post(&format!("/api/conversations/{conversation}/runs"), &body).good();
     let run = came["runId"].as_str().unwrap();
     let mut events = browser.stream(&format!("run/{run}"), None);
     until(&mut events, "WaitingUser");
@@ -363,7 +364,7 @@ fn what_another_process_has_is_not_spoken_to() {
     let lock = world.path(&format!("store/projects/{project}/runs/{run}/lock"));
     let lock = std::fs::File::open(lock).unwrap();
     lock.lock().unwrap();
-    for path in [format!("/api/runs/{run}/say"), format!("/api/conversations/{talk}/say")] {
+    for path in [format!("/api/runs/{run}/say"), format!("/api/conversations/{conversation}/say")] {
         let answer = browser.post(&path, &json!({ "text": "x" }));
         assert_eq!((answer.status, answer.code().as_str()), (409, "in-use"), "{path}");
     }
@@ -375,7 +376,7 @@ fn what_another_process_has_is_not_spoken_to() {
 #[test]
 fn settings_that_are_wrong_are_told_as_such() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let path = world.write("store/config.toml", "[run]\nmax-turns = 0\n");
     for request in ["/api/runs", "/api/packages", "/api/models"] {
         let answer = browser.get(request);
@@ -385,8 +386,8 @@ fn settings_that_are_wrong_are_told_as_such() {
     std::fs::remove_file(path).unwrap();
     browser.get("/api/runs").good();
     // The app cannot do what the commands advise.
-    let facts = browser.get("/api/app").good();
-    let problem = facts["modelProblem"].as_str().unwrap();
+    let record = browser.get("/api/app").good();
+    let problem = record["modelProblem"].as_str().unwrap();
     assert!(problem.contains("in the settings") && !problem.contains("--model"), "{problem}");
     for request in ["/api/runs/20260101-000000-aaaaa", "/api/packages/none", "/api/projects/none"] {
         let answer = browser.get(request);
@@ -401,7 +402,7 @@ fn settings_that_are_wrong_are_told_as_such() {
 #[test]
 fn settings_that_are_changed_at_the_same_time_are_all_kept() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let values = [
         ("run.max-turns", json!(40)),
         ("run.user-name", json!("Ana")),
@@ -425,7 +426,7 @@ fn settings_that_are_changed_at_the_same_time_are_all_kept() {
 #[test]
 fn a_file_is_only_replaced_by_a_package_when_that_is_said() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let mine = world.write("mine.txt", "mine");
     let pack = |replace: bool| {
         let body = json!({ "path": world.path("tiny"), "output": mine, "replace": replace });
@@ -441,7 +442,7 @@ fn a_file_is_only_replaced_by_a_package_when_that_is_said() {
 fn a_package_that_is_needed_is_not_removed_without_a_word() {
     let world = tiny();
     assert_eq!(world.run_tiny("tiny.yaml", &[]).code, 3);
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let id = world.run_id();
     let projects = browser.get("/api/projects").good();
     let project = projects["projects"][0]["id"].as_str().unwrap();

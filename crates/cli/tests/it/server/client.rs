@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 /// Time limit of every wait.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Sender of requests as a page of the server makes them.
 #[derive(Clone, Debug)]
@@ -80,8 +80,8 @@ impl Browser {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let socket = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        socket.set_write_timeout(Some(PATIENCE)).unwrap();
+        socket.set_read_timeout(Some(TIMEOUT)).unwrap();
+        socket.set_write_timeout(Some(TIMEOUT)).unwrap();
         socket
     }
 

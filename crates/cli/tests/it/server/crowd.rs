@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crewagent_testkit::process;
 use serde_json::json;
 
-use super::{Served, tiny, tiny_run};
+use super::{UiServer, tiny, tiny_run};
 
 /// Number of runs that must work.
 const RUNS: usize = 100;
@@ -15,8 +15,8 @@ const IDLE: u64 = 40 << 10;
 #[test]
 fn a_hundred_runs_work_at_once_and_the_list_is_live() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
+    let server = UiServer::start(&world, 0);
+    let browser = server.browser();
     let body = json!({ "path": world.path("project").to_str().unwrap() });
     let project = browser.post("/api/projects", &body).good();
     let mut list = browser.stream("", None);
@@ -42,11 +42,11 @@ fn a_hundred_runs_work_at_once_and_the_list_is_live() {
 #[test]
 fn a_server_that_does_nothing_is_small() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
+    let server = UiServer::start(&world, 0);
+    let browser = server.browser();
     browser.get("/").body.clear();
     browser.get("/api/openapi.json").good();
     browser.get("/api/runs").good();
-    let memory = process::memory(&served.pid().to_string());
+    let memory = process::memory(&server.pid().to_string());
     assert!(memory > 0 && memory < IDLE, "{memory} KiB");
 }

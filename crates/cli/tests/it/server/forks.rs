@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::api::{completed, let_in, project, until};
 use super::client::{Browser, Events};
 use super::{tiny, tiny_run};
-use crate::support::World;
+use crate::support::CliFixture;
 
 const BRIEF: &str = "artifacts/brief.md";
 
@@ -16,7 +16,7 @@ fn visit(run: &Json, node: &str) -> Json {
 }
 
 /// Completes a run and waits until no process drives it.
-fn at_rest(world: &World, browser: &Browser) -> String {
+fn at_rest(world: &CliFixture, browser: &Browser) -> String {
     let id = completed(world, browser);
     let mut events = browser.stream(&format!("run/{id}"), None);
     let shown = || browser.get(&format!("/api/runs/{id}")).good();
@@ -34,7 +34,7 @@ fn until_notice(events: &mut Events) {
 #[test]
 fn a_run_is_forked_at_a_node_and_goes_on_at_once() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let id = at_rest(&world, &browser);
     let at = |what: &str| format!("/api/runs/{id}{what}");
     let before = browser.get(&at("/events")).good();
@@ -74,7 +74,7 @@ fn a_run_is_forked_at_a_node_and_goes_on_at_once() {
 #[test]
 fn what_cannot_be_forked_says_why() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let id = at_rest(&world, &browser);
     let no_visit = browser.post(&format!("/api/runs/{id}/fork"), &json!({ "event": 2 }));
     assert_eq!(no_visit.code(), "not-found");
@@ -99,7 +99,7 @@ fn what_cannot_be_forked_says_why() {
 #[test]
 fn a_hunk_is_taken_back_unless_the_page_is_out_of_date() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let id = completed(&world, &browser);
     let at = |what: &str| format!("/api/runs/{id}{what}");
     let hunks = browser.get(&at(&format!("/changes/hunks?path={BRIEF}"))).good();
@@ -123,7 +123,7 @@ fn a_hunk_is_taken_back_unless_the_page_is_out_of_date() {
 #[test]
 fn a_step_is_taken_back_but_for_what_somebody_else_changed() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let id = completed(&world, &browser);
     let at = |what: &str| format!("/api/runs/{id}{what}");
     let first = visit(&browser.get(&at("")).good(), "step-01-ask");

@@ -30,7 +30,7 @@ fn rested(browser: &Browser, body: &Json) -> String {
 #[test]
 fn a_list_reads_what_it_shows_and_counts_the_rest() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let project = project(&world, &browser);
     let body = tiny_run(&world, &project, "tiny.yaml");
     let mut ids = [rested(&browser, &body), rested(&browser, &body)];
@@ -56,7 +56,7 @@ fn a_list_reads_what_it_shows_and_counts_the_rest() {
 #[test]
 fn projects_are_listed_by_their_last_use_with_what_waits_in_them() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let first = project(&world, &browser);
     let folder = world.path("aardvark");
     fs::create_dir(&folder).unwrap();
@@ -76,12 +76,12 @@ fn projects_are_listed_by_their_last_use_with_what_waits_in_them() {
 #[test]
 fn conversations_are_listed_and_searched_as_far_as_is_asked() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let project = project(&world, &browser);
     for title in ["An evening", "A morning"] {
         let body = json!({ "project": project["id"] });
-        let talk = browser.post("/api/conversations", &body).good();
-        let at = format!("/api/conversations/{}", talk["id"].as_str().unwrap());
+        let conversation = browser.post("/api/conversations", &body).good();
+        let at = format!("/api/conversations/{}", conversation["id"].as_str().unwrap());
         browser.json("PATCH", &at, &json!({ "title": title })).good();
     }
     let titles = |query: &str| {
@@ -101,7 +101,7 @@ fn conversations_are_listed_and_searched_as_far_as_is_asked() {
 #[test]
 fn pages_of_events_are_the_journal() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let project = project(&world, &browser);
     let id = rested(&browser, &tiny_run(&world, &project, "tiny.yaml"));
     let page = |query: &str| browser.get(&format!("/api/runs/{id}/events?{query}")).good();
@@ -129,7 +129,7 @@ fn pages_of_events_are_the_journal() {
 #[test]
 fn a_page_of_events_ends_when_it_is_long() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let project = project(&world, &browser);
     let id = rested(&browser, &tiny_run(&world, &project, "tiny.yaml"));
     let folder = format!("store/projects/{}/runs/{id}", project["id"].as_str().unwrap());

@@ -11,16 +11,16 @@ use serde_json::{Value as Json, json};
 
 use super::api::let_in;
 use super::client::Browser;
-use crate::support::World;
+use crate::support::CliFixture;
 
 /// Returns the settings of the tests' server, which is this program with a behaviour.
-fn program(manner: &str) -> Json {
+fn program(behaviour: &str) -> Json {
     let command = std::env::current_exe().unwrap();
     json!({ "way": {
         "kind": "stdio",
         "command": command.to_str().unwrap(),
         "args": ["--exact", "mcp::play", "--nocapture", "--test-threads", "1"],
-        "env": [{ "name": BEHAVIOUR, "value": manner }],
+        "env": [{ "name": BEHAVIOUR, "value": behaviour }],
     } })
 }
 
@@ -39,8 +39,8 @@ fn allow_servers(browser: &Browser) {
 
 #[test]
 fn a_server_is_set_up_tried_out_switched_and_removed() {
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     assert_eq!(browser.get("/api/mcp").good(), json!({ "servers": [], "policyEnabled": false }));
     let item = set(&browser, "s", &program("tame"));
     assert_eq!((&item["state"], &item["way"]["kind"]), (&json!("disabled"), &json!("stdio")));
@@ -105,8 +105,8 @@ fn a_server_is_set_up_tried_out_switched_and_removed() {
 
 #[test]
 fn a_server_that_fails_is_reported_as_the_command_line_does() {
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     set(&browser, "q", &program("quits"));
     let report = browser.post(&format!("{}/test", at("q")), &json!({})).good();
     let told: Json = serde_json::from_str(&world.run(&["mcp", "test", "q", "--json"]).out).unwrap();
@@ -130,8 +130,8 @@ fn a_server_that_fails_is_reported_as_the_command_line_does() {
 
 #[test]
 fn a_server_that_does_not_answer_holds_up_nobody_and_is_tried_once_at_a_time() {
-    let world = World::new();
-    let (mut served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (mut server, browser) = let_in(&world);
     let started = world.path("started");
     let mut mute = program("mute");
     mute["startupTimeout"] = json!("1h");
@@ -155,17 +155,17 @@ fn a_server_that_does_not_answer_holds_up_nobody_and_is_tried_once_at_a_time() {
     assert_eq!((busy.status, busy.code().as_str()), (409, "busy"), "{}", busy.text());
     // Shutdown cancels the test long before its timeout.
     let began = Instant::now();
-    let told = Command::new("kill").args(["-INT", &served.pid().to_string()]).status().unwrap();
+    let told = Command::new("kill").args(["-INT", &server.pid().to_string()]).status().unwrap();
     assert!(told.success());
-    assert_eq!(served.wait(), Some(0));
+    assert_eq!(server.wait(), Some(0));
     let _ = waiting.join();
     assert!(began.elapsed() < Duration::from_secs(90), "{:?}", began.elapsed());
 }
 
 #[test]
 fn secrets_go_in_and_never_come_out() {
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     let body = json!({ "way": {
         "kind": "http",
         "url": "https://example.com/mcp",
@@ -209,8 +209,8 @@ fn secrets_go_in_and_never_come_out() {
 
 #[test]
 fn what_is_wrong_with_a_server_is_told_and_nothing_is_written() {
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     let stdio = |more: Json| {
         let mut way = json!({ "kind": "stdio", "command": "x" });
         way.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -247,8 +247,8 @@ fn what_is_wrong_with_a_server_is_told_and_nothing_is_written() {
 
 #[test]
 fn servers_of_another_tool_are_looked_at_before_they_are_taken_over() {
-    let world = World::new();
-    let (_served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
     let text = r#"{"mcpServers": {
         "My Files": {"command": "npx", "args": ["-y", "files"], "env": {"FILES_TOKEN": "t0p-s3cret"}},
         "old": {"type": "sse", "url": "https://example.com/sse"}
@@ -275,13 +275,13 @@ fn servers_of_another_tool_are_looked_at_before_they_are_taken_over() {
 
 #[test]
 fn another_page_cannot_set_up_or_start_a_program() {
-    let world = World::new();
-    let (served, browser) = let_in(&world);
+    let world = CliFixture::new();
+    let (server, browser) = let_in(&world);
     let marker = world.path("started");
     let body = json!({ "way": { "kind": "stdio", "command": "touch", "args": [marker.to_str().unwrap()] } });
     set(&browser, "s", &body);
     let before = fs::read_to_string(world.path("store/config.toml")).unwrap();
-    let stranger = Browser::new(served.port);
+    let stranger = Browser::new(server.port);
     let file = json!({ "text": "{\"mcpServers\": {\"x\": {\"command\": \"y\"}}}", "save": true });
     let requests = [
         ("GET", "/api/mcp".to_owned(), json!({})),
@@ -320,7 +320,7 @@ fn another_page_cannot_set_up_or_start_a_program() {
 #[test]
 fn the_agent_of_a_package_can_only_tighten_what_tools_may_do() {
     let world = super::tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     allow_servers(&browser);
     let survey = |query: &str| {
         let answer = browser.get(&format!("/api/tools{query}")).good();

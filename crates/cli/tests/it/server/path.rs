@@ -5,16 +5,16 @@ use std::process::Stdio;
 use serde_json::json;
 
 use super::client::Browser;
-use super::{Served, tiny, tiny_run};
-use crate::support::World;
+use super::{UiServer, tiny, tiny_run};
+use crate::support::CliFixture;
 
 #[test]
 fn a_run_goes_from_its_start_to_its_end() {
     let world = tiny();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
-    let facts = browser.get("/api/app").good();
-    assert_eq!(facts["version"], env!("CARGO_PKG_VERSION"));
+    let server = UiServer::start(&world, 0);
+    let browser = server.browser();
+    let record = browser.get("/api/app").good();
+    assert_eq!(record["version"], env!("CARGO_PKG_VERSION"));
     let project = browser
         .post("/api/projects", &json!({ "path": world.path("project").to_str().unwrap() }))
         .good();
@@ -30,17 +30,17 @@ fn a_run_goes_from_its_start_to_its_end() {
     assert_eq!(answer.good(), json!({ "kind": "work" }));
     events.by_ref().find(|frame| frame.data["event"]["phase"] == "Completed").unwrap();
     assert!(world.path("project/artifacts/brief.md").is_file());
-    assert_eq!(Browser::new(served.port).get("/api/app").code(), "unauthorized");
+    assert_eq!(Browser::new(server.port).get("/api/app").code(), "unauthorized");
 }
 
 #[test]
 fn the_demo_in_the_browser_has_everything_that_it_needs() {
-    let world = World::new();
+    let world = CliFixture::new();
     let mut command = world.command();
     command.args(["demo", "--ui", "--no-open"]);
     command.stdout(Stdio::piped()).stderr(Stdio::null());
-    let served = Served::of_plain(command);
-    let browser = served.browser();
+    let server = UiServer::of_plain(command);
+    let browser = server.browser();
     let app = browser.get("/api/app").good();
     assert!(app["model"].as_str().unwrap().starts_with("scripted:"), "{app}");
     assert!(app.get("modelProblem").is_none(), "{app}");

@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 
 use super::client::{Browser, Frame};
 use super::model::{Speaker, WORDS};
-use super::{Served, tiny};
-use crate::support::World;
+use super::{UiServer, tiny};
+use crate::support::CliFixture;
 
 /// Content of a page: the events of each journal, and the deltas of the current reply.
 #[derive(Debug, Default, PartialEq)]
@@ -82,20 +82,20 @@ impl View {
 }
 
 /// Conversation in which the user has asked the model for a story.
-struct Scene {
-    world: World,
+struct ResumeFixture {
+    world: CliFixture,
     speaker: Speaker,
-    talk: String,
+    conversation: String,
 }
 
-impl Scene {
-    fn open(speaker: Speaker, browser: &Browser, world: World) -> Self {
+impl ResumeFixture {
+    fn open(speaker: Speaker, browser: &Browser, world: CliFixture) -> Self {
         let body = json!({ "path": world.path("project").to_str().unwrap() });
         let project = browser.post("/api/projects", &body).good();
         let body = json!({ "project": project["id"] });
-        let talk = browser.post("/api/conversations", &body).good();
-        let talk = talk["id"].as_str().unwrap().to_owned();
-        Self { world, speaker, talk }
+        let conversation = browser.post("/api/conversations", &body).good();
+        let conversation = conversation["id"].as_str().unwrap().to_owned();
+        Self { world, speaker, conversation }
     }
 
     fn say(&self, browser: &Browser, text: &str) {
@@ -104,38 +104,38 @@ impl Scene {
     }
 
     fn at(&self, what: &str) -> String {
-        format!("/api/conversations/{}/{what}", self.talk)
+        format!("/api/conversations/{}/{what}", self.conversation)
     }
 
     fn journal(&self) -> String {
-        format!("conversation/{}", self.talk)
+        format!("conversation/{}", self.conversation)
     }
 }
 
 /// Starts a server with this model.
-pub(super) fn serve(world: &World, speaker: &Speaker, port: u16) -> Served {
+pub(super) fn serve(world: &CliFixture, speaker: &Speaker, port: u16) -> UiServer {
     let mut command = world.command();
     command.env("CREWAGENT_BASE_URL", speaker.url()).env("CREWAGENT_MODEL", "story");
-    Served::of(command, port)
+    UiServer::of(command, port)
 }
 
 #[test]
 fn a_connection_that_is_cut_in_mid_reply_loses_no_token() {
     let (world, speaker) = (tiny(), Speaker::new(0));
-    let served = serve(&world, &speaker, 0);
-    let browser = served.browser();
-    let scene = Scene::open(speaker, &browser, world);
+    let server = serve(&world, &speaker, 0);
+    let browser = server.browser();
+    let fixture = ResumeFixture::open(speaker, &browser, world);
     let mut cut = View::default();
-    let mut stream = browser.stream(&scene.journal(), None);
-    scene.say(&browser, "Tell me a story.");
+    let mut stream = browser.stream(&fixture.journal(), None);
+    fixture.say(&browser, "Tell me a story.");
     cut.until(&mut stream, |view| view.piece() == WORDS[0]);
     // The page is reloaded, or the computer slept.
     drop(stream);
-    scene.speaker.go_on();
-    let mut stream = browser.stream(&scene.journal(), Some(&cut.id));
+    fixture.speaker.go_on();
+    let mut stream = browser.stream(&fixture.journal(), Some(&cut.id));
     cut.until(&mut stream, View::rests);
     assert_eq!(cut.rewinds, 0);
-    assert_eq!(cut.events, cut.again(&browser, &scene.journal()).events);
+    assert_eq!(cut.events, cut.again(&browser, &fixture.journal()).events);
     let said = cut.events.values().flatten().find(|event| event["type"] == "assistant.message");
     assert_eq!(said.unwrap()["content"], WORDS.concat());
 }
@@ -143,63 +143,63 @@ fn a_connection_that_is_cut_in_mid_reply_loses_no_token() {
 #[test]
 fn pieces_that_came_while_nobody_listened_are_there() {
     let (world, speaker) = (tiny(), Speaker::new(0));
-    let served = serve(&world, &speaker, 0);
-    let browser = served.browser();
-    let scene = Scene::open(speaker, &browser, world);
-    scene.say(&browser, "Tell me a story.");
-    scene.speaker.wait_for_words();
+    let server = serve(&world, &speaker, 0);
+    let browser = server.browser();
+    let fixture = ResumeFixture::open(speaker, &browser, world);
+    fixture.say(&browser, "Tell me a story.");
+    fixture.speaker.wait_for_words();
     let mut late = View::default();
-    late.until(&mut browser.stream(&scene.journal(), None), |view| view.piece() == WORDS[0]);
-    scene.speaker.go_on();
+    late.until(&mut browser.stream(&fixture.journal(), None), |view| view.piece() == WORDS[0]);
+    fixture.speaker.go_on();
 }
 
 #[test]
 fn a_server_that_is_killed_in_mid_reply_loses_nothing() {
     // The first request fails, so that an event is sent that is not yet durable when the server dies.
     let (world, speaker) = (tiny(), Speaker::new(1));
-    let served = serve(&world, &speaker, 0);
-    let (port, browser) = (served.port, served.browser());
-    let scene = Scene::open(speaker, &browser, world);
+    let server = serve(&world, &speaker, 0);
+    let (port, browser) = (server.port, server.browser());
+    let fixture = ResumeFixture::open(speaker, &browser, world);
     let mut cut = View::default();
-    let mut stream = browser.stream(&scene.journal(), None);
-    scene.say(&browser, "Tell me a story.");
+    let mut stream = browser.stream(&fixture.journal(), None);
+    fixture.say(&browser, "Tell me a story.");
     cut.until(&mut stream, |view| view.piece() == WORDS[0]);
     assert!(cut.has("model.retried"));
-    served.kill();
+    server.kill();
     assert!(stream.all(|frame| frame.name != "bye"), "it had no time for words");
-    let served = serve(&scene.world, &scene.speaker, port);
-    assert_eq!(served.port, port, "the same address again");
+    let server = serve(&fixture.world, &fixture.speaker, port);
+    assert_eq!(server.port, port, "the same address again");
     // The same cookie and the same stream, as a browser does by itself.
-    let mut stream = browser.stream(&scene.journal(), Some(&cut.id));
+    let mut stream = browser.stream(&fixture.journal(), Some(&cut.id));
     cut.until(&mut stream, |view| view.rewinds > 0);
     assert_eq!(cut.piece(), "");
     assert!(!cut.has("model.retried"), "what was told and not written is taken back");
-    scene.speaker.go_on();
-    let came = browser.post(&scene.at("resume"), &json!({})).good();
+    fixture.speaker.go_on();
+    let came = browser.post(&fixture.at("resume"), &json!({})).good();
     assert_eq!(came["kind"], "work");
     cut.until(&mut stream, View::rests);
-    assert_eq!(cut.events, cut.again(&browser, &scene.journal()).events);
+    assert_eq!(cut.events, cut.again(&browser, &fixture.journal()).events);
 }
 
 #[test]
 fn stop_is_acknowledged_at_once_and_the_run_goes_on_later() {
     let (world, speaker) = (tiny(), Speaker::new(0));
-    let served = serve(&world, &speaker, 0);
-    let browser = served.browser();
-    let scene = Scene::open(speaker, &browser, world);
-    scene.say(&browser, "Tell me a story.");
-    scene.speaker.wait_for_words();
+    let server = serve(&world, &speaker, 0);
+    let browser = server.browser();
+    let fixture = ResumeFixture::open(speaker, &browser, world);
+    fixture.say(&browser, "Tell me a story.");
+    fixture.speaker.wait_for_words();
     let mut view = View::default();
-    let mut stream = browser.stream(&scene.journal(), None);
+    let mut stream = browser.stream(&fixture.journal(), None);
     let began = std::time::Instant::now();
-    let halting = browser.post(&scene.at("stop"), &json!({})).good();
+    let halting = browser.post(&fixture.at("stop"), &json!({})).good();
     assert!(began.elapsed() < std::time::Duration::from_millis(200), "{:?}", began.elapsed());
     assert_eq!(halting["wasAtWork"], true);
     view.until(&mut stream, |view| {
         view.events.values().flatten().any(|event| event["phase"] == "Paused")
     });
-    scene.speaker.go_on();
-    assert_eq!(browser.post(&scene.at("resume"), &json!({})).good()["kind"], "work");
+    fixture.speaker.go_on();
+    assert_eq!(browser.post(&fixture.at("resume"), &json!({})).good()["kind"], "work");
     view.until(&mut stream, |view| view.has("assistant.message"));
 }
 
@@ -207,25 +207,25 @@ fn stop_is_acknowledged_at_once_and_the_run_goes_on_later() {
 #[test]
 fn a_server_that_ends_stops_its_runs_where_nothing_is_lost() {
     let (world, speaker) = (tiny(), Speaker::new(0));
-    let mut served = serve(&world, &speaker, 0);
-    let (port, browser) = (served.port, served.browser());
-    let scene = Scene::open(speaker, &browser, world);
+    let mut server = serve(&world, &speaker, 0);
+    let (port, browser) = (server.port, server.browser());
+    let fixture = ResumeFixture::open(speaker, &browser, world);
     let mut view = View::default();
-    let mut stream = browser.stream(&scene.journal(), None);
-    scene.say(&browser, "Tell me a story.");
+    let mut stream = browser.stream(&fixture.journal(), None);
+    fixture.say(&browser, "Tell me a story.");
     view.until(&mut stream, |view| view.piece() == WORDS[0]);
-    let pid = served.pid().to_string();
+    let pid = server.pid().to_string();
     let told = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
     assert!(told.success());
-    assert_eq!(served.wait(), Some(0));
-    let served = serve(&scene.world, &scene.speaker, port);
-    let mut stream = browser.stream(&scene.journal(), Some(&view.id));
+    assert_eq!(server.wait(), Some(0));
+    let server = serve(&fixture.world, &fixture.speaker, port);
+    let mut stream = browser.stream(&fixture.journal(), Some(&view.id));
     view.until(&mut stream, |view| {
         view.events.values().flatten().any(|event| event["phase"] == "Paused")
     });
-    scene.speaker.go_on();
-    assert_eq!(browser.post(&scene.at("resume"), &json!({})).good()["kind"], "work");
+    fixture.speaker.go_on();
+    assert_eq!(browser.post(&fixture.at("resume"), &json!({})).good()["kind"], "work");
     view.until(&mut stream, View::rests);
-    assert_eq!(view.events, view.again(&browser, &scene.journal()).events);
-    drop(served);
+    assert_eq!(view.events, view.again(&browser, &fixture.journal()).events);
+    drop(server);
 }

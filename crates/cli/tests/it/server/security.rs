@@ -8,20 +8,20 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::client::{Browser, read_answer};
-use super::{Served, tiny};
-use crate::support::World;
+use super::{UiServer, tiny};
+use crate::support::CliFixture;
 
 /// Returns the server of this thread of tests, which no refused request changes. It ends with the thread, as a static
 /// would not.
-fn served() -> Rc<(Served, World)> {
+fn server() -> Rc<(UiServer, CliFixture)> {
     thread_local! {
-        static SERVED: OnceCell<Rc<(Served, World)>> = const { OnceCell::new() };
+        static SERVER: OnceCell<Rc<(UiServer, CliFixture)>> = const { OnceCell::new() };
     }
     let start = || {
         let world = tiny();
-        Rc::new((Served::start(&world, 0), world))
+        Rc::new((UiServer::start(&world, 0), world))
     };
-    SERVED.with(|served| Rc::clone(served.get_or_init(start)))
+    SERVER.with(|server| Rc::clone(server.get_or_init(start)))
 }
 
 /// Returns its logged-in browser.
@@ -29,7 +29,7 @@ fn let_in() -> Browser {
     thread_local! {
         static FIRST: OnceCell<Browser> = const { OnceCell::new() };
     }
-    FIRST.with(|first| first.get_or_init(|| served().0.browser()).clone())
+    FIRST.with(|first| first.get_or_init(|| server().0.browser()).clone())
 }
 
 fn check_refused(headers: &[(&str, &str)], status: u16, code: &str) {
@@ -43,7 +43,7 @@ fn check_refused(headers: &[(&str, &str)], status: u16, code: &str) {
 
 #[test]
 fn a_name_that_was_bent_to_this_address_is_refused() {
-    let port = served().0.port;
+    let port = server().0.port;
     check_refused(&[("host", "evil.test")], 403, "forbidden");
     check_refused(&[("host", &format!("evil.test:{port}"))], 403, "forbidden");
     check_refused(&[("host", &format!("127.0.0.1.evil.test:{port}"))], 403, "forbidden");
@@ -100,7 +100,7 @@ fn another_page_gets_no_leave_to_ask_and_no_way_in_by_a_form() {
 
 #[test]
 fn without_the_cookie_nothing_is_told() {
-    let port = served().0.port;
+    let port = server().0.port;
     let stranger = Browser::new(port);
     for path in ["/api/app", "/api/events", "/api/openapi.json", "/api/nothing", "/api"] {
         assert_eq!(stranger.get(path).code(), "unauthorized", "{path}");
@@ -114,10 +114,10 @@ fn without_the_cookie_nothing_is_told() {
 
 #[test]
 fn a_link_works_once_and_the_cookie_is_strict() {
-    let world = World::new();
-    let served = Served::start(&world, 0);
-    let path = served.url.split_once(&served.port.to_string()).unwrap().1;
-    let mut browser = Browser::new(served.port);
+    let world = CliFixture::new();
+    let server = UiServer::start(&world, 0);
+    let path = server.url.split_once(&server.port.to_string()).unwrap().1;
+    let mut browser = Browser::new(server.port);
     // A HEAD request does not use the link up.
     assert_eq!(browser.send("HEAD", path, &[], b"").status, 405);
     let entered = browser.get(path);
@@ -136,9 +136,9 @@ fn a_link_works_once_and_the_cookie_is_strict() {
 
 #[test]
 fn the_streams_of_a_browser_end_when_it_leaves() {
-    let world = World::new();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
+    let world = CliFixture::new();
+    let server = UiServer::start(&world, 0);
+    let browser = server.browser();
     let mut stream = browser.stream("", None);
     assert_eq!(stream.next().unwrap().name, "hello");
     assert_eq!(browser.send("POST", "/api/leave", &[], b"").status, 200);
@@ -177,8 +177,8 @@ fn the_page_is_served_for_places_and_not_for_missing_files() {
 
 #[test]
 fn no_path_leads_out_of_a_project() {
-    let served = served();
-    let (_, world) = &*served;
+    let server = server();
+    let (_, world) = &*server;
     let browser = let_in();
     let folder = world.path("fenced");
     fs::create_dir_all(&folder).unwrap();
@@ -252,9 +252,9 @@ fn a_flood_is_cut_off() {
 
 #[test]
 fn connections_that_say_nothing_do_not_keep_others_out() {
-    let world = World::new();
-    let served = Served::start(&world, 0);
-    let browser = served.browser();
+    let world = CliFixture::new();
+    let server = UiServer::start(&world, 0);
+    let browser = server.browser();
     let mut idle: Vec<_> = (0..300).map(|_| browser.connect()).collect();
     for socket in idle.iter_mut().take(100) {
         socket.write_all(b"GET / HTTP/1.1\r\nhost: ").unwrap();
@@ -267,8 +267,8 @@ fn connections_that_say_nothing_do_not_keep_others_out() {
 #[test]
 fn nobody_else_can_read_the_secrets_of_the_server() {
     use std::os::unix::fs::PermissionsExt as _;
-    let served = served();
-    let (_, world) = &*served;
+    let server = server();
+    let (_, world) = &*server;
     let_in();
     for name in ["instance.json", "cookies"] {
         let mode =

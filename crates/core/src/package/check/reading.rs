@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Check;
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Location};
 use crate::frontmatter::Frontmatter;
 use crate::package::document::Document;
 use crate::path::PackagePath;
@@ -19,7 +19,7 @@ impl Check<'_> {
     pub(super) fn frontmatter(
         &mut self,
         path: &PackagePath,
-        reference: Place,
+        reference: Location,
     ) -> Option<Frontmatter> {
         let text = self.text(path, reference)?;
         match Frontmatter::parse(text) {
@@ -31,7 +31,7 @@ impl Check<'_> {
         }
     }
 
-    pub(super) fn json(&mut self, path: &PackagePath, reference: Place) -> Option<Document> {
+    pub(super) fn json(&mut self, path: &PackagePath, reference: Location) -> Option<Document> {
         let text = self.text(path, reference)?;
         match json::parse(&text) {
             Ok(tree) => self.fits(path, &tree).then(|| Document { path: path.clone(), text, tree }),
@@ -57,19 +57,20 @@ impl Check<'_> {
 
     fn too_large(&mut self, path: &PackagePath, message: String) {
         self.failed.insert(path.clone());
-        let finding = Diagnostic::new(Code::DocumentTooLarge, Place::file(path.as_str()), message);
+        let finding =
+            Diagnostic::new(Code::DocumentTooLarge, Location::file(path.as_str()), message);
         self.findings.push(finding.help("move bulk content into files under `assets/`"));
     }
 
     fn syntax(&mut self, path: &PackagePath, error: SyntaxError) {
         let mut finding =
-            Diagnostic::new(error.code, Place::at(path.as_str(), error.span), error.message);
+            Diagnostic::new(error.code, Location::at(path.as_str(), error.span), error.message);
         finding.help = error.help;
         self.findings.push(finding);
     }
 
     /// Reads the text of a file that is referred to at `reference`.
-    fn text(&mut self, path: &PackagePath, reference: Place) -> Option<Arc<str>> {
+    fn text(&mut self, path: &PackagePath, reference: Location) -> Option<Arc<str>> {
         // `sources` may hold such a file, but only to show it to users.
         if self.failed.contains(path) {
             return None;
@@ -120,7 +121,7 @@ impl Check<'_> {
         if self.failed.insert(path.clone()) {
             let message = format!("`{path}` cannot be read: {reason}");
             let finding =
-                Diagnostic::new(Code::UnreadableFile, Place::file(path.as_str()), message);
+                Diagnostic::new(Code::UnreadableFile, Location::file(path.as_str()), message);
             self.findings.push(finding.help("check its permissions and that it is a regular file"));
         }
     }
@@ -139,10 +140,10 @@ impl Check<'_> {
             String::from_utf8_lossy(bytes.get(..bytes.len().min(64 * 1024)).unwrap_or_default())
                 .into();
         let place = if utf16 || at >= readable.len() {
-            Place::file(path.as_str())
+            Location::file(path.as_str())
         } else {
             self.sources.insert(path.as_str(), readable);
-            Place::at(path.as_str(), Span::new(at, at + '\u{fffd}'.len_utf8()))
+            Location::at(path.as_str(), Span::new(at, at + '\u{fffd}'.len_utf8()))
         };
         self.findings.push(
             Diagnostic::new(Code::NotUtf8, place, message)
@@ -150,7 +151,7 @@ impl Check<'_> {
         );
     }
 
-    fn missing(&mut self, path: &PackagePath, reference: Place) {
+    fn missing(&mut self, path: &PackagePath, reference: Location) {
         let folder = format!("{path}/");
         let is_folder = self
             .files

@@ -197,7 +197,7 @@ fn refuse_newer_keys(tree: &Tree, object: &mut Object<'_>, reader: &mut Reader<'
             let message = format!("`{}` may not have a key `{key}` in format 1.1", reader.trail());
             let help = "set `schemaVersion` of this graph and of `bmad.json` to \"1.2\", which has sub-workflows";
             reader.report(Code::UnknownKey, entry.key_span, message, help);
-            object.told(key);
+            object.mark_reported(key);
         }
     }
 }

@@ -5,9 +5,9 @@ mod circles;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::id::{NodeId, WorkflowId};
-use crate::package::Call;
+use crate::package::Subworkflow;
 use crate::package::check::{GraphRead, WorkflowDraft};
 use crate::package::graph::{NodeDraft, NodeKind};
 use crate::package::step::StepFront;
@@ -54,9 +54,9 @@ pub(super) fn resolve(
 #[derive(Default)]
 struct GraphCalls {
     calling: HashSet<usize>,
-    calls: BTreeMap<NodeId, Call>,
+    calls: BTreeMap<NodeId, Subworkflow>,
     /// Each sub-workflow with its first call.
-    children: BTreeMap<WorkflowId, Place>,
+    children: BTreeMap<WorkflowId, Location>,
 }
 
 /// Workflows of the package by id and by the path of their document.
@@ -117,7 +117,7 @@ struct Caller<'g> {
 }
 
 impl<'g> Caller<'g> {
-    fn place(&self, key: &'static str) -> Place {
+    fn place(&self, key: &'static str) -> Location {
         self.read.document.place(&["nodes".into(), self.index.into(), key.into()])
     }
 
@@ -126,7 +126,7 @@ impl<'g> Caller<'g> {
         Some(&self.read.steps.get(self.index)?.as_ref()?.step.as_ref()?.front)
     }
 
-    fn step_place(&self) -> Option<Place> {
+    fn step_place(&self) -> Option<Location> {
         let draft = self.read.steps.get(self.index)?.as_ref()?;
         Some(draft.document.place(&["subworkflow".into()]))
     }
@@ -175,7 +175,7 @@ fn calls_of(
 
 enum Child {
     /// Workflow of the package, named at this location.
-    Workflow(Call, Place),
+    Workflow(Subworkflow, Location),
     /// The name is wrong or was unreadable.
     Nobody,
 }
@@ -191,7 +191,7 @@ fn by_graph(
         unknown(name.as_str(), place, names, findings);
         return Child::Nobody;
     }
-    let call = Call {
+    let call = Subworkflow {
         workflow: name.clone(),
         pass_context: caller.node.pass_context.flatten().unwrap_or(false),
         result_variables: caller.node.result_variables.clone().unwrap_or_default(),
@@ -238,7 +238,7 @@ fn by_step(
         findings.push(Diagnostic::new(Code::SubworkflowAsStep, place, message).help(help));
         return None;
     };
-    let call = Call {
+    let call = Subworkflow {
         workflow,
         pass_context: front.pass_context.unwrap_or(false),
         result_variables: front.result_variables.clone(),
@@ -254,7 +254,7 @@ fn no_reference(caller: &Caller<'_>, findings: &mut Findings) {
     );
 }
 
-fn unknown(name: &str, place: Place, names: &Names, findings: &mut Findings) {
+fn unknown(name: &str, place: Location, names: &Names, findings: &mut Findings) {
     if names.all_known {
         let message = format!("{} is not a workflow of this package", quoted(name));
         let help = names.suggest(name, findings);

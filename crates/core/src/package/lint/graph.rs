@@ -6,7 +6,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Dfs;
 
-use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::id::{AgentId, NodeId};
 use crate::package::check::GraphRead;
 use crate::package::document::Document;
@@ -148,7 +148,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    fn node_place(&self, index: usize) -> Place {
+    fn node_place(&self, index: usize) -> Location {
         self.document.place(&["nodes".into(), index.into(), "id".into()])
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::package::agents::words::{Spot, exact_words, normalised};
 use crate::package::agents::{Agent, AgentsDraft, MenuItem, MenuTarget, Surface};
 use crate::package::check::WorkflowDraft;
@@ -84,7 +84,7 @@ pub(super) fn check(
     }
 }
 
-fn visible(item: &MenuItem, place: &dyn Fn(&[Key<'_>]) -> Place, findings: &mut Findings) {
+fn visible(item: &MenuItem, place: &dyn Fn(&[Key<'_>]) -> Location, findings: &mut Findings) {
     if item.ide_only == Some(true) && item.web_only == Some(true) {
         let message =
             format!("{} is both `ide-only` and `web-only`, so nobody ever sees it", named(item));
@@ -93,7 +93,11 @@ fn visible(item: &MenuItem, place: &dyn Fn(&[Key<'_>]) -> Place, findings: &mut 
     }
 }
 
-fn does_something(item: &MenuItem, place: &dyn Fn(&[Key<'_>]) -> Place, findings: &mut Findings) {
+fn does_something(
+    item: &MenuItem,
+    place: &dyn Fn(&[Key<'_>]) -> Location,
+    findings: &mut Findings,
+) {
     let handled =
         item.triggers.iter().any(|trigger| trigger.is_handler() && !trigger.target.is_empty());
     if item.target.is_empty() && !handled {
@@ -221,7 +225,7 @@ fn prompt(
 }
 
 /// Reports a word that an earlier item already has.
-fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Place, findings: &mut Findings) {
+fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Location, findings: &mut Findings) {
     let mut owners: HashMap<(Surface, String), usize> = HashMap::new();
     for (index, item) in agent.menu.iter().enumerate() {
         let mut told: HashSet<String> = HashSet::new();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::id::NodeId;
 use crate::package::check::{GraphRead, StepDraft};
 use crate::package::document::Document;
@@ -97,7 +97,7 @@ fn sections(draft: &StepDraft, step: &Step, findings: &mut Findings) {
     let start = step.body.start + (body.len() - body.trim_start().len());
     let at = start.min(step.text.len());
     let place =
-        || Place::at(draft.document.path.as_str(), Span::new(at, at).first_line(&step.text));
+        || Location::at(draft.document.path.as_str(), Span::new(at, at).first_line(&step.text));
     for (title, code, what) in [
         ("goal", Code::NoGoal, "what this step is for"),
         ("instructions", Code::NoInstructions, "what the model has to do"),

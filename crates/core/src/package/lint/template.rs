@@ -5,7 +5,7 @@ mod links;
 use std::collections::{HashMap, HashSet};
 
 use super::paths;
-use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::package::check::{GraphRead, TemplateDraft, WorkflowDraft};
 use crate::package::files::Files;
 use crate::path::PackagePath;
@@ -91,7 +91,7 @@ fn index(template: &TemplateDraft, files: &dyn Files, findings: &mut Findings) {
         }
         let message =
             format!("this link leads to {}, which is not in the package", quoted(target.as_str()));
-        let place = Place::at(document.as_str(), link.span);
+        let place = Location::at(document.as_str(), link.span);
         findings.push(
             Diagnostic::new(Code::DeadIndexLink, place, message)
                 .help("correct the link; it is relative to this file"),

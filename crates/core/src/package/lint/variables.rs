@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::package::check::{GraphRead, WorkflowDraft};
 use crate::path::PackagePath;
 use crate::wording::quoted;
@@ -50,7 +50,7 @@ fn conditions(graph: &GraphRead, known: &BTreeSet<&str>, findings: &mut Findings
                 Some(similar) => format!("did you mean `{similar}`?"),
                 None => format!("add {shown} to `setsVariables` of the step that sets it"),
             };
-            let place = Place::at(graph.document.path.as_str(), used.span);
+            let place = Location::at(graph.document.path.as_str(), used.span);
             findings.push(Diagnostic::new(Code::UnsetVariable, place, message).help(help));
         }
     }

@@ -13,14 +13,14 @@ const SHOWN: usize = 20;
 const JSON_CHARS: usize = 60;
 
 /// Answers by field, and those without a field.
-struct Heard<'w> {
+struct Answers<'w> {
     /// One for each field.
-    fields: Vec<Option<Said<'w>>>,
+    fields: Vec<Option<Given<'w>>>,
     mistakes: Vec<String>,
 }
 
-enum Said<'w> {
-    Words(&'w str),
+enum Given<'w> {
+    Text(&'w str),
     Json(Json),
 }
 
@@ -29,7 +29,7 @@ impl Form {
     /// a form with one field, its value alone. The error has all sentences that the user needs.
     pub fn answer(&self, text: &str) -> Result<Json, String> {
         let text = text.trim();
-        let heard = match serde_json::from_str::<Json>(text) {
+        let answers = match serde_json::from_str::<Json>(text) {
             Ok(Json::Object(given)) => self.object(given),
             Err(error) if text.starts_with('{') && self.fields.len() > 1 => {
                 return Err(format!(
@@ -43,16 +43,16 @@ impl Form {
                         Ok(json @ (Json::Array(_) | Json::String(_)))
                             if !only.offers().is_empty() =>
                         {
-                            Said::Json(json)
+                            Given::Json(json)
                         }
-                        Ok(_) | Err(_) => Said::Words(text),
+                        Ok(_) | Err(_) => Given::Text(text),
                     };
-                    Heard { fields: vec![Some(said)], mistakes: Vec::new() }
+                    Answers { fields: vec![Some(said)], mistakes: Vec::new() }
                 }
                 _ => self.lines(text),
             },
         };
-        self.settle(heard)
+        self.settle(answers)
     }
 
     /// Describes the syntax of an answer.
@@ -67,41 +67,41 @@ impl Form {
         }
     }
 
-    fn heard<'w>(&self) -> Heard<'w> {
-        Heard { fields: self.fields.iter().map(|_| None).collect(), mistakes: Vec::new() }
+    fn no_answers<'w>(&self) -> Answers<'w> {
+        Answers { fields: self.fields.iter().map(|_| None).collect(), mistakes: Vec::new() }
     }
 
-    fn object<'w>(&self, given: Map<String, Json>) -> Heard<'w> {
-        let mut heard = self.heard();
+    fn object<'w>(&self, given: Map<String, Json>) -> Answers<'w> {
+        let mut answers = self.no_answers();
         for (name, value) in given {
             match self.fields.iter().position(|field| field.name == name) {
-                Some(at) => heard.fields[at] = Some(Said::Json(value)),
-                None => heard.mistakes.push(self.unknown(&name)),
+                Some(at) => answers.fields[at] = Some(Given::Json(value)),
+                None => answers.mistakes.push(self.unknown(&name)),
             }
         }
-        heard
+        answers
     }
 
-    fn lines<'w>(&self, text: &'w str) -> Heard<'w> {
-        let mut heard = self.heard();
+    fn lines<'w>(&self, text: &'w str) -> Answers<'w> {
+        let mut answers = self.no_answers();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let Some((name, words)) = line.split_once([':', '：']) else {
                 let line = quoted(line);
-                heard
+                answers
                     .mistakes
                     .push(format!("{line} does not say which field it is for. {}", self.how()));
                 continue;
             };
             match pick::named(&self.fields, name) {
-                Some(at) if heard.fields[at].is_some() => {
+                Some(at) if answers.fields[at].is_some() => {
                     let name = &self.fields[at].name;
-                    heard.mistakes.push(format!("`{name}` is there twice."));
+                    answers.mistakes.push(format!("`{name}` is there twice."));
                 }
-                Some(at) => heard.fields[at] = Some(Said::Words(words)),
-                None => heard.mistakes.push(self.unknown(name.trim())),
+                Some(at) => answers.fields[at] = Some(Given::Text(words)),
+                None => answers.mistakes.push(self.unknown(name.trim())),
             }
         }
-        heard
+        answers
     }
 
     fn unknown(&self, name: &str) -> String {
@@ -113,15 +113,15 @@ impl Form {
         format!("There is no field {}; {meant}", quoted(name))
     }
 
-    fn settle(&self, heard: Heard<'_>) -> Result<Json, String> {
-        let Heard { fields, mut mistakes } = heard;
+    fn settle(&self, answers: Answers<'_>) -> Result<Json, String> {
+        let Answers { fields, mut mistakes } = answers;
         let mut answer = Map::new();
         for (field, said) in self.fields.iter().zip(fields) {
             let value = match said {
                 None => field.unsaid(),
-                Some(Said::Words(words)) => field.hear(words),
-                Some(Said::Json(Json::Null)) => field.unsaid(),
-                Some(Said::Json(value)) => field.value(&value).map(Some),
+                Some(Given::Text(words)) => field.hear(words),
+                Some(Given::Json(Json::Null)) => field.unsaid(),
+                Some(Given::Json(value)) => field.value(&value).map(Some),
             };
             match value {
                 Ok(Some(value)) => drop(answer.insert(field.name.clone(), value)),
@@ -186,7 +186,7 @@ impl Field {
             (FieldKind::YesNo, Json::Bool(_)) => Ok(json.clone()),
             (_, Json::String(words)) if words.trim().is_empty() => Err(self.missing()),
             (FieldKind::One(offers), Json::Number(_) | Json::Bool(_) | Json::String(_)) => {
-                let chosen = pick::meant(offers, json).map(|at| offers[at].value.clone());
+                let chosen = pick::position_of(offers, json).map(|at| offers[at].value.clone());
                 chosen.ok_or_else(|| {
                     self.wrong(&format!("one of: {}", pick::offered(offers)), &shown())
                 })
@@ -206,7 +206,7 @@ impl Field {
             (_, Json::String(words)) => {
                 self.hear(words).and_then(|value| value.ok_or_else(|| self.missing()))
             }
-            (_, _) => Err(self.wrong(&self.wanted(), &shown())),
+            (_, _) => Err(self.wrong(&self.describe(), &shown())),
         }
     }
 
@@ -219,7 +219,7 @@ impl Field {
     }
 
     fn missing(&self) -> String {
-        format!("`{}` is missing: it must be {}.", self.name, self.wanted())
+        format!("`{}` is missing: it must be {}.", self.name, self.describe())
     }
 
     fn wrong(&self, must_be: &str, wrote: &str) -> String {
@@ -297,7 +297,7 @@ impl Field {
     ) -> Result<Json, String> {
         let count = chosen.len();
         if count < least || count > most {
-            return Err(format!("`{}` must be {}; you chose {count}.", self.name, self.wanted()));
+            return Err(format!("`{}` must be {}; you chose {count}.", self.name, self.describe()));
         }
         Ok(chosen.iter().map(|at| offers[*at].value.clone()).collect())
     }

@@ -83,7 +83,7 @@ impl Range {
     }
 
     /// Describes the range, as it follows `a number` in a sentence.
-    pub(super) fn wanted(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match (&self.lower, &self.upper) {
             (None, None) => String::new(),
             (Some(lower), Some(upper))

@@ -228,9 +228,9 @@ fn what_is_outside_of_the_subset_is_refused_by_name() {
 #[test]
 fn what_fits_is_told_in_a_few_words() {
     let form = order();
-    let wanted: Vec<String> = form.fields().iter().map(Field::wanted).collect();
+    let describe: Vec<String> = form.fields().iter().map(Field::describe).collect();
     assert_eq!(
-        wanted,
+        describe,
         [
             "text of 2 to 5 characters",
             "a whole number of at least 18 and of less than 100",
@@ -278,5 +278,5 @@ fn a_choice_with_titles_is_made_by_title_by_value_or_by_number() {
         let shown = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         assert_eq!([&got["one"], last, &got["named"]].map(shown), answer);
     }
-    assert!(form.fields()[0].wanted().contains("A new one"), "{}", form.fields()[0].wanted());
+    assert!(form.fields()[0].describe().contains("A new one"), "{}", form.fields()[0].describe());
 }

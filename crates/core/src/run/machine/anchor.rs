@@ -2,28 +2,28 @@
 
 use jiff::Timestamp;
 
-use super::{Ask, Cast, Effect, Machine, Stance, tell};
+use super::{Ask, Effect, Machine, Stance, Subject, tell};
 use crate::context::{Cut, Keep, tokens_of};
 use crate::event::{ContextCut, EventKind, ModelStopped, Phase, Reason, StoppedBy};
 use crate::policy::StateTool;
-use crate::prompt::{self, Autopilot, CalledBy, Directive, Place, Protocol, StepText};
+use crate::prompt::{self, ActiveNode, Autopilot, CalledBy, Directive, Protocol, StepText};
 use crate::settings::Mode;
 use crate::state::call::Caller;
 
-pub(super) use crate::prompt::Intent;
+pub(super) use crate::prompt::RunIntent;
 
 /// Position that the model was told.
 #[derive(Clone, Debug)]
 pub(super) struct Anchored {
     /// Opening of the next directive.
-    pub(super) intent: Intent,
+    pub(super) intent: RunIntent,
     /// Part of the position that is already in the context.
-    pub(super) told: Told,
+    pub(super) shown: ShownPosition,
 }
 
 /// Content of the context about the run's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ShownPosition {
     Nothing,
     /// Protocol and step of the current node.
     Node,
@@ -33,7 +33,7 @@ pub(super) enum Told {
 
 impl Default for Anchored {
     fn default() -> Self {
-        Self { intent: Intent::Start, told: Told::Nothing }
+        Self { intent: RunIntent::Start, shown: ShownPosition::Nothing }
     }
 }
 
@@ -54,31 +54,32 @@ impl Machine {
     /// Returns the texts about the run's position; a conversation has none.
     fn place_in_words(&mut self) -> Option<Vec<String>> {
         self.workflow()?;
-        let intent = std::mem::replace(&mut self.anchor.intent, Intent::Continue);
-        let now = if self.run_state.complete { Told::Completed } else { Told::Node };
-        let is_known = std::mem::replace(&mut self.anchor.told, now) == now;
+        let intent = std::mem::replace(&mut self.anchor.intent, RunIntent::Continue);
+        let now =
+            if self.run_state.complete { ShownPosition::Completed } else { ShownPosition::Node };
+        let is_known = std::mem::replace(&mut self.anchor.shown, now) == now;
         let workflow = self.workflow()?;
         let node = workflow.graph.node(&self.run_state.current_node_id);
         let place = match node.filter(|_| !self.run_state.complete) {
-            Some(node) => Place::Node(node),
-            None => Place::Completed,
+            Some(node) => ActiveNode::Node(node),
+            None => ActiveNode::Completed,
         };
         let policy = self.policy();
         let directive = Directive {
             intent,
             workflow,
-            place,
+            active: place,
             agent: &self.agent()?.id,
             autopilot: match self.settings.mode {
                 Mode::Autopilot => Autopilot::On,
                 Mode::Guided => Autopilot::Off,
             },
-            protocol: if is_known { Protocol::StandsAbove } else { Protocol::Told },
+            protocol: if is_known { Protocol::StandsAbove } else { Protocol::Included },
             state: policy.state_tool(),
             caller: self.called_by(),
         };
         let mut texts = vec![prompt::run_directive(&directive)];
-        if let Place::Node(node) = place {
+        if let ActiveNode::Node(node) = place {
             let step_text = if is_known {
                 StepText::StandsAbove
             } else {
@@ -96,7 +97,7 @@ impl Machine {
             ));
         }
         texts.push(prompt::state_summary(&self.run_state));
-        if let Cast::Workflow { data: Some(data), .. } = &self.cast
+        if let Subject::Workflow { data: Some(data), .. } = &self.subject
             && !is_known
         {
             texts.push(data.to_string());
@@ -117,18 +118,18 @@ impl Machine {
             self.stop(reason, Some(message), effects);
             return;
         }
-        if let Some(shift) = self.due() {
-            self.shift(shift, effects);
+        if let Some(change_frame) = self.due() {
+            self.change_frame(change_frame, effects);
             return;
         }
         self.enter(Phase::Running, effects);
         let policy = self.policy();
-        let talk = match (&self.cast, policy.state_tool()) {
-            (Cast::Workflow { .. }, StateTool::Runtime) => prompt::Talk::StrictRun,
-            (Cast::Workflow { .. }, StateTool::Patch) => prompt::Talk::Run,
-            (Cast::Talk { .. }, _) => prompt::Talk::Conversation,
+        let rules = match (&self.subject, policy.state_tool()) {
+            (Subject::Workflow { .. }, StateTool::Runtime) => prompt::RulesFor::StrictRun,
+            (Subject::Workflow { .. }, StateTool::Patch) => prompt::RulesFor::Run,
+            (Subject::Conversation { .. }, _) => prompt::RulesFor::Conversation,
         };
-        let mut layers = vec![prompt::base_rules(talk), prompt::tool_policy(&policy)];
+        let mut layers = vec![prompt::base_rules(rules), prompt::tool_policy(&policy)];
         layers.extend(self.agent().map(prompt::persona));
         self.context.set_system(layers);
         let cut = self.context.fit();

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 
-use super::anchor::{Intent, Told};
-use super::{Effect, Job, Machine, Moves, Stance, Whole, tell};
+use super::anchor::{RunIntent, ShownPosition};
+use super::{CallJob, Effect, Machine, Moves, Stance, Whole, tell};
 use crate::context::Keep;
 use crate::event::{Answer, EventKind, Finish, Phase, Reason, Reply, StateChange};
 use crate::integrity::Digest;
@@ -107,7 +107,7 @@ impl Machine {
             self.nudged = true;
             let nudge = match self.workflow() {
                 Some(_) => prompt::NUDGE,
-                None => prompt::NUDGE_TALK,
+                None => prompt::NUDGE_CONVERSATION,
             };
             self.context.nudge(nudge.to_owned());
             self.ask_model(now, effects);
@@ -150,14 +150,14 @@ impl Machine {
     }
 
     /// Returns the current call with its permissions.
-    pub(super) fn job(&self) -> Option<Job> {
+    pub(super) fn job(&self) -> Option<CallJob> {
         let call = self.queue.front()?.clone();
         let is_last = self.queue.len() == 1;
         let whole = match self.batch.end {
             End::CutOff if is_last => Whole::CutOff,
             End::CutOff | End::Whole => Whole::Whole,
         };
-        Some(Job {
+        Some(CallJob {
             turn: self.replies,
             call,
             whole,
@@ -165,9 +165,9 @@ impl Machine {
             created: self.created.clone(),
             confirmation: self.confirmation,
             moves: self.moves(),
-            clearance: self.clearance.clone(),
+            grants: self.grants.clone(),
             missing: self.settings.missing,
-            call_of: self.call(),
+            frame: self.call(),
         })
     }
 
@@ -188,7 +188,7 @@ impl Machine {
             self.batch.left = Left::Earlier;
         }
         self.approved = Moves::Ask;
-        self.clearance.once = None;
+        self.grants.once = None;
         let created = answer.created.iter().filter_map(|path| ProjectPath::parse(path).ok());
         self.created.extend(created);
         if let Some(change) = state {
@@ -230,17 +230,17 @@ impl Machine {
         let keep = match std::mem::take(&mut self.batch).left {
             Left::No => {
                 // Another process resumed the run between the calls.
-                if self.anchor.intent == Intent::Resume {
+                if self.anchor.intent == RunIntent::Resume {
                     self.anchor();
                 }
                 return;
             }
-            Left::ByLastCall => Keep::Words,
+            Left::ByLastCall => Keep::Texts,
             Left::Earlier => Keep::LastGroup,
         };
         if !self.run_state.complete {
             self.leave_node(keep);
-            self.anchor.told = Told::Nothing;
+            self.anchor.shown = ShownPosition::Nothing;
             self.anchor();
         }
     }

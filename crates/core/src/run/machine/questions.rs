@@ -5,9 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use super::anchor::{Intent, Told};
+use super::anchor::{RunIntent, ShownPosition};
 use super::calls::Failing;
-use super::{Effect, Job, Machine, Moves, Rest, Whole, tell};
+use super::{CallJob, Effect, Machine, Moves, Rest, Whole, tell};
 use crate::context::Keep;
 use crate::event::{Answer, EventKind, Moved, Phase, Reason, ToolFinished};
 use crate::policy::rules::{Rule, Verdict};
@@ -112,11 +112,11 @@ impl Machine {
             self.waiting.push(words.clone());
             return;
         }
-        if self.run_state.complete && self.anchor.told != Told::Completed {
-            self.leave_node(Keep::Words);
+        if self.run_state.complete && self.anchor.shown != ShownPosition::Completed {
+            self.leave_node(Keep::Texts);
         }
         // Right after an anchor the position is still current.
-        if self.anchor.intent != Intent::Continue || !self.context.ends_with_anchor() {
+        if self.anchor.intent != RunIntent::Continue || !self.context.ends_with_anchor() {
             self.anchor();
         }
         self.context.user_input(prompt::user_input(words, self.node_name()));
@@ -183,10 +183,10 @@ impl Machine {
                 self.settle_call(&pending, answer, words, now, effects);
             }
             Ok(consent) => {
-                if consent == Consent::Run && !self.clearance.rules.contains(&approval.rule) {
-                    self.clearance.rules.push(approval.rule.clone());
+                if consent == Consent::Run && !self.grants.rules.contains(&approval.rule) {
+                    self.grants.rules.push(approval.rule.clone());
                 }
-                self.clearance.once = Some(approval);
+                self.grants.once = Some(approval);
                 self.next_call(now, effects);
             }
             Err(_) if pending.is_meant(words) => {
@@ -255,17 +255,17 @@ fn is_yes(question: &Question, value: &Json) -> bool {
     question.kind == QuestionKind::Confirm && *value == Json::Bool(true)
 }
 
-impl Job {
+impl CallJob {
     /// Returns the rule that asks about this call of a tool that writes to these paths, unless the user has granted it.
     pub fn rule_asking(&self, tool: &str, places: &[&VPath]) -> Option<Rule> {
-        let decision = self.policy.decide(&self.clearance.rules, tool, places);
+        let decision = self.policy.decide(&self.grants.rules, tool, places);
         decision.rule.filter(|_| decision.verdict == Verdict::Ask)
     }
 
     /// Returns the rule that a call without file changes waits for. An approval of this very call is enough, because
     /// its arguments cannot change; a call that was cut off is refused without asking.
     pub fn rule_to_approve(&self, tool: &str) -> Option<Rule> {
-        let is_settled = self.clearance.once.is_some() || self.whole == Whole::CutOff;
+        let is_settled = self.grants.once.is_some() || self.whole == Whole::CutOff;
         if is_settled { None } else { self.rule_asking(tool, &[]) }
     }
 }

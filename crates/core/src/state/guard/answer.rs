@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::change::Change;
 use super::needs::Needs;
-use super::rules::{Rule, Violation};
+use super::rules::{GuardRule, Violation};
 use super::{Author, MissingRule, Proposal};
 use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
@@ -48,7 +48,7 @@ pub(super) fn refusal(
     }
     let mut refusal = Refusal::new(code, message).hint(hint);
     if !violations.is_empty() {
-        let broken: Vec<Rule> = violations.iter().map(|found| found.rule).collect();
+        let broken: Vec<GuardRule> = violations.iter().map(|found| found.rule).collect();
         refusal = refusal.detail("violations", json!(broken));
     }
     refusal

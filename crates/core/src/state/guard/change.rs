@@ -77,11 +77,15 @@ impl<'a> Change<'a> {
 
 /// Returns the entries added to a list; none if it did not only grow.
 fn added<'l, T>(old: &[T], new: &'l [T], same: impl Fn(&T, &T) -> bool) -> &'l [T] {
-    if kept(old, new, same) == old.len() { new.get(old.len()..).unwrap_or_default() } else { &[] }
+    if count_unchanged(old, new, same) == old.len() {
+        new.get(old.len()..).unwrap_or_default()
+    } else {
+        &[]
+    }
 }
 
 /// Returns the number of leading entries of a list that are unchanged.
-pub(super) fn kept<T>(old: &[T], new: &[T], same: impl Fn(&T, &T) -> bool) -> usize {
+pub(super) fn count_unchanged<T>(old: &[T], new: &[T], same: impl Fn(&T, &T) -> bool) -> usize {
     old.iter().zip(new).take_while(|(a, b)| same(a, b)).count()
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::change::Change;
-use super::rules::{Rule, Violation};
+use super::rules::{GuardRule, Violation};
 use crate::package::graph::Edge;
 use crate::package::workflow::Decision;
 use crate::state::next::{Exit, condition_words, exits};
@@ -30,7 +30,7 @@ fn a_node_that_exists(change: &Change<'_>) -> Result<(), Violation> {
         .unwrap_or_default();
     let message =
         format!("currentNodeId {} is not a node of this workflow.{meant}", quoted(change.target));
-    Err(Violation::new(Rule::NodeExists, message))
+    Err(Violation::new(GuardRule::NodeExists, message))
 }
 
 fn an_edge_that_exists<'a>(change: &Change<'a>) -> Result<Vec<Exit<'a>>, Violation> {
@@ -46,7 +46,7 @@ fn an_edge_that_exists<'a>(change: &Change<'a>) -> Result<Vec<Exit<'a>>, Violati
         ""
     };
     let message = format!("There is no edge from `{from}` to `{}`{note}.", change.target);
-    Err(Violation::new(Rule::EdgeExists, message))
+    Err(Violation::new(GuardRule::EdgeExists, message))
 }
 
 /// Selects among edges between the same nodes by the decision entry.
@@ -71,7 +71,7 @@ fn the_edges_that_the_decision_names<'a>(
         change.from.id,
         change.target
     );
-    Err(Violation::new(Rule::DecisionFits, message))
+    Err(Violation::new(GuardRule::DecisionFits, message))
 }
 
 /// Returns true if a decision entry describes this move.
@@ -84,7 +84,7 @@ fn an_open_edge<'a>(change: &Change<'a>, edges: &[Exit<'a>]) -> Result<&'a Edge,
     let Some(first) = open.next() else {
         let closed = joined(edges.iter().map(|exit| closed(change, exit.edge)));
         return Err(Violation::new(
-            Rule::ConditionHolds,
+            GuardRule::ConditionHolds,
             format!("The way to `{}` is closed: {closed}.", change.target),
         ));
     };
@@ -100,7 +100,7 @@ fn an_open_edge<'a>(change: &Change<'a>, edges: &[Exit<'a>]) -> Result<&'a Edge,
         change.target,
         ticked(&labels)
     );
-    Err(Violation::new(Rule::LabelKnown, message))
+    Err(Violation::new(GuardRule::LabelKnown, message))
 }
 
 /// Explains why an edge cannot be taken, with the values that its condition reads.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::change::{Change, is_same, kept};
+use super::change::{Change, count_unchanged, is_same};
 use super::route::is_about;
 use super::{Author, Proposal};
 use crate::refusal::RefusalCode;
@@ -14,7 +14,7 @@ use crate::wording::{joined, quoted, ticked};
 /// Rule of the guard, by its name in a refusal's details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Rule {
+pub(super) enum GuardRule {
     NodeExists,
     EdgeExists,
     ConditionHolds,
@@ -29,7 +29,7 @@ pub(super) enum Rule {
     CallReturns,
 }
 
-impl Rule {
+impl GuardRule {
     pub(super) fn code(self) -> RefusalCode {
         match self {
             Self::ArtifactPath => RefusalCode::Schema,
@@ -51,12 +51,12 @@ impl Rule {
 /// Violation of a rule.
 #[derive(Debug)]
 pub(super) struct Violation {
-    pub(super) rule: Rule,
+    pub(super) rule: GuardRule,
     pub(super) message: String,
 }
 
 impl Violation {
-    pub(super) fn new(rule: Rule, message: String) -> Self {
+    pub(super) fn new(rule: GuardRule, message: String) -> Self {
         Self { rule, message }
     }
 }
@@ -101,14 +101,14 @@ fn one_move(change: &Change<'_>, found: &mut Vec<Violation>) {
             "One write makes at most one move, but stepsCompleted gains {}.",
             joined(change.steps.iter().map(|id| quoted(id)))
         );
-        found.push(Violation::new(Rule::OneMove, message));
+        found.push(Violation::new(GuardRule::OneMove, message));
     }
     if change.decisions.len() > 1 {
         let message = format!(
             "One write makes at most one move, but decisionLog gains {} entries.",
             change.decisions.len()
         );
-        found.push(Violation::new(Rule::OneMove, message));
+        found.push(Violation::new(GuardRule::OneMove, message));
     }
 }
 
@@ -131,23 +131,23 @@ fn only_nodes_that_are_done(change: &Change<'_>, found: &mut Vec<Violation>) {
         };
         format!("stepsCompleted gains {}, but {who} may be added.", quoted(only))
     };
-    found.push(Violation::new(Rule::NodeIsDone, message));
+    found.push(Violation::new(GuardRule::NodeIsDone, message));
 }
 
 /// Checks that old entries stay, in their order, with new ones after them.
 fn nothing_removed(change: &Change<'_>, found: &mut Vec<Violation>) {
     let (old, new) = (change.old.front(), change.new.front());
     let (steps, artifacts) = (&old.steps_completed, &old.artifacts);
-    let kept_steps = kept(steps, &new.steps_completed, |a, b| a == b);
+    let kept_steps = count_unchanged(steps, &new.steps_completed, |a, b| a == b);
     if let Some(lost) = steps.get(kept_steps) {
         found.push(removed("stepsCompleted", kept_steps, &quoted(lost)));
     }
-    let kept_decisions = kept(&old.decision_log, &new.decision_log, is_same);
+    let kept_decisions = count_unchanged(&old.decision_log, &new.decision_log, is_same);
     if let Some(lost) = old.decision_log.get(kept_decisions) {
         let shown = format!("the decision from {} to {}", quoted(&lost.from), quoted(&lost.to));
         found.push(removed("decisionLog", kept_decisions, &shown));
     }
-    let kept_artifacts = kept(artifacts, &new.artifacts, |a, b| a == b);
+    let kept_artifacts = count_unchanged(artifacts, &new.artifacts, |a, b| a == b);
     if let Some(lost) = artifacts.get(kept_artifacts) {
         found.push(removed("artifacts", kept_artifacts, &quoted(lost)));
     }
@@ -158,7 +158,7 @@ fn removed(list: &str, at: usize, lost: &str) -> Violation {
         "{list} may only grow, but entry {} ({lost}) is gone, changed or in another place. Keep the old entries as they are and append.",
         at + 1
     );
-    Violation::new(Rule::NothingRemoved, message)
+    Violation::new(GuardRule::NothingRemoved, message)
 }
 
 fn protected_keys(change: &Change<'_>, found: &mut Vec<Violation>) {
@@ -178,7 +178,7 @@ fn protected_keys(change: &Change<'_>, found: &mut Vec<Violation>) {
                 format!("it must stay {}", quoted(&old))
             };
             found.push(Violation::new(
-                Rule::ProtectedKey,
+                GuardRule::ProtectedKey,
                 format!("`{key}` may not be changed; {must}."),
             ));
         }
@@ -203,7 +203,7 @@ fn decision_fits_the_move(change: &Change<'_>, found: &mut Vec<Violation>) {
             change.from.id
         ),
     };
-    found.push(Violation::new(Rule::DecisionFits, message));
+    found.push(Violation::new(GuardRule::DecisionFits, message));
 }
 
 fn complete_only_at_the_end(change: &Change<'_>, found: &mut Vec<Violation>) {
@@ -222,7 +222,7 @@ fn complete_only_at_the_end(change: &Change<'_>, found: &mut Vec<Violation>) {
         ticked(&ends),
         quoted(change.target)
     );
-    found.push(Violation::new(Rule::CompleteAtTheEnd, message));
+    found.push(Violation::new(GuardRule::CompleteAtTheEnd, message));
 }
 
 /// Checks that artifacts are paths from the root of the project, as the format requires. A patch is corrected; whole
@@ -238,7 +238,7 @@ fn artifacts_are_project_paths(change: &Change<'_>, found: &mut Vec<Violation>) 
             "artifacts gains {}, which is not a path from the root of the project: {why}.",
             quoted(written)
         );
-        found.push(Violation::new(Rule::ArtifactPath, message));
+        found.push(Violation::new(GuardRule::ArtifactPath, message));
     }
 }
 
@@ -254,7 +254,7 @@ fn a_call_is_left_by_returning(
         "`{}` calls the workflow `{}`: the runtime makes the call, and moves on by itself when that workflow is complete.",
         node.id, call.workflow
     );
-    found.push(Violation::new(Rule::CallReturns, message));
+    found.push(Violation::new(GuardRule::CallReturns, message));
 }
 
 fn the_call_stack_is_the_runtimes(change: &Change<'_>, found: &mut Vec<Violation>) {
@@ -263,6 +263,6 @@ fn the_call_stack_is_the_runtimes(change: &Change<'_>, found: &mut Vec<Violation
     };
     if stack(change.old) != stack(change.new) {
         let message = format!("`{CALL_STACK}` is kept by the runtime; leave it as it is.");
-        found.push(Violation::new(Rule::ProtectedKey, message));
+        found.push(Violation::new(GuardRule::ProtectedKey, message));
     }
 }

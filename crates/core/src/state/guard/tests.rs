@@ -15,7 +15,7 @@ use super::{Author, Confirmation, MissingRule, Proposal, Transition, check};
 use crate::package::Workflow;
 use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::state::document::{Proposed, RunFacts, StateDocument};
+use crate::state::document::{InitialValues, Proposed, StateDocument};
 use crate::state::patch::StateUpdate;
 use crate::state::project_path::ProjectPath;
 
@@ -34,13 +34,13 @@ struct Run {
 
 impl Run {
     fn new(workflow: Workflow) -> Self {
-        let facts = RunFacts {
+        let values = InitialValues {
             run_id: "run-1".into(),
             workflow_ref: "workflow.md".into(),
             now: "2026-11-15T09:00:00Z".into(),
-            ..RunFacts::default()
+            ..InitialValues::default()
         };
-        let state = StateDocument::start(&workflow, &facts).unwrap();
+        let state = StateDocument::start(&workflow, &values).unwrap();
         Self {
             workflow,
             state,

@@ -2,7 +2,7 @@
 
 use crewagent_core::event::{EventKind, Moved, Phase, Reason, StateChange, StateEvent};
 use crewagent_core::run::history::Position;
-use crewagent_core::run::machine::{Effect, Input, Shift, Shifted};
+use crewagent_core::run::machine::{Effect, FrameChange, FrameChanged, Input};
 use crewagent_core::settings::{Limits, RunSettings};
 use crewagent_core::state::run_state::RunState;
 
@@ -10,9 +10,9 @@ use super::{Play, check_asks, rest};
 
 const CHILD: &str = "document-review";
 
-fn shift(effect: Effect) -> Shift {
+fn shift(effect: Effect) -> FrameChange {
     match effect {
-        Effect::Shift(shift) => shift,
+        Effect::FrameChange(shift) => shift,
         other => panic!("the active workflow does not change: {other:?}"),
     }
 }
@@ -25,7 +25,7 @@ fn at(node: &str) -> RunState {
 fn called() -> Play {
     let mut play = Play::of("nested-review", RunSettings::default());
     play.calls(&[("fs.apply_patch", "{}")]);
-    let Shift::Enter { frame } = shift(play.moved("call-02-review-notes")) else {
+    let FrameChange::Enter { frame } = shift(play.moved("call-02-review-notes")) else {
         panic!("nothing is called")
     };
     assert_eq!((frame.workflow_id.as_str(), frame.call), (CHILD, 1));
@@ -34,7 +34,7 @@ fn called() -> Play {
 
 fn inside() -> Play {
     let mut play = called();
-    let asked = play.step(Input::Shifted(Shifted::Entered(at("step-01-read"))));
+    let asked = play.step(Input::FrameChanged(FrameChanged::Entered(at("step-01-read"))));
     check_asks(&asked, 2, Some("step-01-read"), "reviewer");
     play
 }
@@ -42,7 +42,7 @@ fn inside() -> Play {
 fn left(to: &str) -> Input {
     let moved = Moved { from: String::new(), to: to.to_owned(), label: "next".to_owned() };
     let change = StateChange { state: at(to), moved: Some(moved), ..StateChange::default() };
-    Input::Shifted(Shifted::Left(Box::new(change)))
+    Input::FrameChanged(FrameChanged::Left(Box::new(change)))
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_node_that_calls_is_never_shown_to_the_model() {
 fn a_complete_child_returns_before_anybody_speaks() {
     let mut play = inside();
     play.calls(&[("fs.apply_patch", "{}")]);
-    let Shift::Return { frame, attempt, failed } = shift(play.completed()) else {
+    let FrameChange::Return { frame, attempt, failed } = shift(play.completed()) else {
         panic!("it does not return")
     };
     assert_eq!((frame.call, attempt, failed), (1, 1, None));
@@ -71,8 +71,8 @@ fn a_complete_child_returns_before_anybody_speaks() {
     // The second call of the same workflow has another number, and counts its own turns.
     play.calls(&[("fs.apply_patch", "{}")]);
     let entered = shift(play.moved("call-04-review-rollback"));
-    assert!(matches!(entered, Shift::Enter { frame } if frame.call == 2));
-    let asked = play.step(Input::Shifted(Shifted::Entered(at("step-01-read"))));
+    assert!(matches!(entered, FrameChange::Enter { frame } if frame.call == 2));
+    let asked = play.step(Input::FrameChanged(FrameChanged::Entered(at("step-01-read"))));
     assert!(matches!(asked, Effect::AskModel(ask) if ask.node_turn == 1 && ask.turn == 4));
 }
 
@@ -83,24 +83,26 @@ fn a_failed_child_leaves_its_caller_waiting_and_is_called_again_with_the_users_w
     let failed =
         RunState { failed: Some("the document is empty".to_owned()), ..at("step-01-read") };
     let shifted = shift(play.changed(StateChange { state: failed, ..StateChange::default() }));
-    assert!(matches!(shifted, Shift::Return { failed: Some(_), .. }));
+    assert!(matches!(shifted, FrameChange::Return { failed: Some(_), .. }));
     let change = StateChange { state: at("call-02-review-notes"), ..StateChange::default() };
-    let waits = rest(play.step(Input::Shifted(Shifted::Left(Box::new(change)))));
+    let waits = rest(play.step(Input::FrameChanged(FrameChanged::Left(Box::new(change)))));
     assert_eq!((waits.phase, waits.reason), (Phase::WaitingUser, Some(Reason::Call)));
     assert!(waits.message.unwrap().contains("the document is empty"));
     // Resuming in another process does not change that.
     let waits = rest(play.step(Input::Resume { place: None, settings: None }));
     assert_eq!(waits.reason, Some(Reason::Call));
     let again = shift(play.user("It is in docs/notes.md."));
-    assert!(matches!(again, Shift::Enter { frame } if frame.call == 2));
-    let asked = play.step(Input::Shifted(Shifted::Entered(at("step-01-read"))));
+    assert!(matches!(again, FrameChange::Enter { frame } if frame.call == 2));
+    let asked = play.step(Input::FrameChanged(FrameChanged::Entered(at("step-01-read"))));
     check_asks(&asked, 3, Some("step-01-read"), "reviewer");
     assert_eq!(play.sent().last().unwrap(), "USER_INPUT");
 }
 
 #[test]
 fn a_return_that_is_held_is_told_to_the_model_once_and_then_to_the_user() {
-    let held = || Input::Shifted(Shifted::Held("`artifacts/reviews/x.md` is missing.".to_owned()));
+    let held = || {
+        Input::FrameChanged(FrameChanged::Held("`artifacts/reviews/x.md` is missing.".to_owned()))
+    };
     let mut play = inside();
     play.calls(&[("fs.apply_patch", "{}")]);
     shift(play.completed());
@@ -109,21 +111,24 @@ fn a_return_that_is_held_is_told_to_the_model_once_and_then_to_the_user() {
     assert_eq!(play.sent().last().unwrap(), "RETURN_HELD");
     // The model lists files, the return is retried, and the model stays in the called workflow.
     play.calls(&[("fs.list", "{}")]);
-    assert!(matches!(shift(play.answered()), Shift::Return { attempt: 2, .. }));
+    assert!(matches!(shift(play.answered()), FrameChange::Return { attempt: 2, .. }));
     check_asks(&play.step(held()), 4, None, "reviewer");
     assert_eq!(play.sent().iter().filter(|line| *line == "RETURN_HELD").count(), 1);
     // The model does nothing more, and the return fails again.
-    assert!(matches!(shift(play.says("I cannot.")), Shift::Return { attempt: 3, .. }));
+    assert!(matches!(shift(play.says("I cannot.")), FrameChange::Return { attempt: 3, .. }));
     let waits = rest(play.step(held()));
     assert_eq!((waits.phase, waits.reason), (Phase::WaitingUser, Some(Reason::Call)));
     // The user's message reaches the model with the reason, if the return is still held.
-    assert!(matches!(shift(play.user("Write it yourself.")), Shift::Return { attempt: 4, .. }));
+    assert!(matches!(
+        shift(play.user("Write it yourself.")),
+        FrameChange::Return { attempt: 4, .. }
+    ));
     // No node is active, so the agent of the calling node answers for the workflow.
     check_asks(&play.step(held()), 5, None, "release-manager");
     let sent = play.sent();
     assert_eq!(sent[sent.len() - 2..], ["USER_INPUT", "RETURN_HELD"], "{sent:?}");
     // Text without calls leads to another attempt, which succeeds this time.
-    assert!(matches!(shift(play.says("Done.")), Shift::Return { attempt: 5, .. }));
+    assert!(matches!(shift(play.says("Done.")), FrameChange::Return { attempt: 5, .. }));
     check_asks(
         &play.step(left("step-03-record-notes")),
         6,
@@ -137,8 +142,8 @@ fn words_on_the_way_are_said_where_the_run_arrives() {
     let mut play = called();
     play.step(Input::Resume { place: None, settings: None });
     let open = play.user("Mind the gap.");
-    assert!(matches!(open, Effect::Shift(_)), "{open:?}");
-    play.step(Input::Shifted(Shifted::Entered(at("step-01-read"))));
+    assert!(matches!(open, Effect::FrameChange(_)), "{open:?}");
+    play.step(Input::FrameChanged(FrameChanged::Entered(at("step-01-read"))));
     assert_eq!(play.sent().last().unwrap(), "USER_INPUT");
 }
 
@@ -154,7 +159,7 @@ fn what_the_documents_say_counts_also_about_calls() {
     check_asks(&asked, 2, Some("decide-02-verdict"), "reviewer");
     let place = Position { calls: 7, ..Position::from(at("call-04-review-rollback")) };
     let entered = shift(play.step(Input::Resume { place: Some(place), settings: None }));
-    assert!(matches!(entered, Shift::Enter { frame } if frame.call == 8));
+    assert!(matches!(entered, FrameChange::Enter { frame } if frame.call == 8));
 }
 
 #[test]
@@ -176,13 +181,13 @@ fn calls_are_bounded_like_turns() {
     let mut open = play.moved("call-02-review-notes");
     let complete = || RunState { complete: true, ..at("end-99") };
     for _ in 0..3 {
-        assert!(matches!(shift(open), Shift::Enter { .. }));
-        let back = play.step(Input::Shifted(Shifted::Entered(complete())));
-        assert!(matches!(shift(back), Shift::Return { .. }));
+        assert!(matches!(shift(open), FrameChange::Enter { .. }));
+        let back = play.step(Input::FrameChanged(FrameChanged::Entered(complete())));
+        assert!(matches!(shift(back), FrameChange::Return { .. }));
         open = play.step(left("call-04-review-rollback"));
     }
-    assert!(matches!(shift(open), Shift::Enter { .. }));
-    let waits = rest(play.step(Input::Shifted(Shifted::Entered(complete()))));
+    assert!(matches!(shift(open), FrameChange::Enter { .. }));
+    let waits = rest(play.step(Input::FrameChanged(FrameChanged::Entered(complete()))));
     assert_eq!(waits.reason, Some(Reason::LimitTurns), "{waits:?}");
     assert!(waits.message.unwrap().contains("4 workflows were called"));
 }

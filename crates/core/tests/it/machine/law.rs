@@ -4,7 +4,7 @@ use crewagent_core::event::{Answer, Finish, Moved, Reply, StateChange};
 use crewagent_core::message::ToolCall;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::run::history::Position;
-use crewagent_core::run::machine::{Effect, Input, Machine, Shift, Shifted};
+use crewagent_core::run::machine::{Effect, FrameChange, FrameChanged, Input, Machine};
 use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_core::state::run_state::RunState;
 use proptest::prelude::*;
@@ -53,20 +53,26 @@ fn random_input(machine: &Machine, choice: u16) -> Input {
             let state = (choice % 5 == 2).then_some(change);
             Input::Answered { answer, state }
         }
-        Effect::Shift(_) if choice.is_multiple_of(4) => {
-            Input::Shifted(Shifted::Held("It cannot be done.".to_owned()))
+        Effect::FrameChange(_) if choice.is_multiple_of(4) => {
+            Input::FrameChanged(FrameChanged::Held("It cannot be done.".to_owned()))
         }
-        Effect::Shift(Shift::Enter { frame }) => {
+        Effect::FrameChange(FrameChange::Enter { frame }) => {
             let child = machine.package().unwrap().workflow(&frame.workflow_id).unwrap();
             let current_node_id = child.graph.entry().to_string();
-            Input::Shifted(Shifted::Entered(RunState { current_node_id, ..RunState::default() }))
+            Input::FrameChanged(FrameChanged::Entered(RunState {
+                current_node_id,
+                ..RunState::default()
+            }))
         }
-        Effect::Shift(Shift::Return { .. }) => {
+        Effect::FrameChange(FrameChange::Return { .. }) => {
             let depth = machine.callers().len() - 1;
             let nodes = machine.workflow_at(depth).unwrap().graph.nodes();
             let current_node_id = nodes[usize::from(choice) % nodes.len()].id.to_string();
             let state = RunState { current_node_id, ..RunState::default() };
-            Input::Shifted(Shifted::Left(Box::new(StateChange { state, ..StateChange::default() })))
+            Input::FrameChanged(FrameChanged::Left(Box::new(StateChange {
+                state,
+                ..StateChange::default()
+            })))
         }
         Effect::Rest(_) | Effect::Tell(_) => {
             Input::User(["yes", "no", "whatever"][usize::from(choice % 3)].into())

@@ -19,12 +19,12 @@ const PROJECT: &[(&str, &str)] = &[
     ("artifacts/x.csv", "a,b\n"),
 ];
 
-struct World {
+struct ResolveFixture {
     files: MemoryFiles,
     package: Package,
 }
 
-impl World {
+impl ResolveFixture {
     fn new() -> Self {
         let mut files = example("multi-workflows");
         files.put("assets/script.md", "# Do it\n").unwrap();
@@ -63,7 +63,7 @@ fn exec(text: &str) -> Work {
     Work::Exec(text.to_owned())
 }
 
-fn said(text: &str) -> Work {
+fn action(text: &str) -> Work {
     Work::Action(text.to_owned())
 }
 
@@ -82,21 +82,21 @@ fn shown(action: &Action) -> String {
 
 #[track_caller]
 fn check(work: Work, expected: &str) {
-    let action = World::new().resolve(&target(work)).unwrap();
+    let action = ResolveFixture::new().resolve(&target(work)).unwrap();
     assert_eq!(shown(&action), expected);
 }
 
 #[track_caller]
 fn check_error(work: Work, code: MenuErrorCode, says: &str) {
-    let error = World::new().resolve(&target(work)).unwrap_err();
+    let error = ResolveFixture::new().resolve(&target(work)).unwrap_err();
     assert_eq!(error.code, code, "{error}");
     assert!(error.to_string().contains(says), "{error}");
 }
 
 #[test]
 fn a_workflow_is_an_id_or_a_document_of_the_package() {
-    let world = World::new();
-    for (index, one) in world.package.workflows().iter().enumerate() {
+    let fixture = ResolveFixture::new();
+    for (index, one) in fixture.package.workflows().iter().enumerate() {
         let expected = format!("workflow {index}");
         let path = one.document_path.as_str();
         if let Some(id) = &one.id {
@@ -116,8 +116,8 @@ fn a_workflow_is_an_id_or_a_document_of_the_package() {
 
 #[test]
 fn an_unknown_workflow_says_which_there_are() {
-    let world = World::new();
-    let id = world.package.workflows()[1].id.as_ref().unwrap().as_str().to_owned();
+    let fixture = ResolveFixture::new();
+    let id = fixture.package.workflows()[1].id.as_ref().unwrap().as_str().to_owned();
     check_error(
         workflow(&format!("{id}x")),
         MenuErrorCode::UnknownWorkflow,
@@ -169,21 +169,24 @@ fn a_path_that_leads_out_is_denied() {
     ] {
         check_error(workflow(text), MenuErrorCode::PermissionDenied, "@project");
         check_error(exec(text), MenuErrorCode::PermissionDenied, "@project");
-        let data = Target { data: Some(text.to_owned()), ..target(said("menu.show")) };
-        assert_eq!(World::new().resolve(&data).unwrap_err().code, MenuErrorCode::PermissionDenied);
+        let data = Target { data: Some(text.to_owned()), ..target(action("menu.show")) };
+        assert_eq!(
+            ResolveFixture::new().resolve(&data).unwrap_err().code,
+            MenuErrorCode::PermissionDenied
+        );
     }
 }
 
 #[test]
 fn an_action_is_a_prompt_a_builtin_or_an_instruction() {
-    check(said("#risk"), "prompt risk: Name the risk.");
-    check(said("menu.show"), "menu");
-    check(said("agent.dismiss"), "dismiss");
-    check(said("run.resume"), "resume");
-    check(said("Explain sprints."), "inline Explain sprints.");
-    check(said("Menu.show"), "inline Menu.show");
-    check_error(said("#rsk"), MenuErrorCode::UnknownPromptId, "Did you mean `#risk`?");
-    check_error(said("#"), MenuErrorCode::UnknownPromptId, "It has `risk`.");
+    check(action("#risk"), "prompt risk: Name the risk.");
+    check(action("menu.show"), "menu");
+    check(action("agent.dismiss"), "dismiss");
+    check(action("run.resume"), "resume");
+    check(action("Explain sprints."), "inline Explain sprints.");
+    check(action("Menu.show"), "inline Menu.show");
+    check_error(action("#rsk"), MenuErrorCode::UnknownPromptId, "Did you mean `#risk`?");
+    check_error(action("#"), MenuErrorCode::UnknownPromptId, "It has `risk`.");
 }
 
 #[test]
@@ -198,8 +201,8 @@ fn data_is_a_file_and_the_format_of_its_ending() {
         ("workflow.md", "@pkg/workflow.md", DataFormat::Text),
         ("@project/json", "@project/json", DataFormat::Text),
     ] {
-        let target = Target { data: Some(text.to_owned()), ..target(said("Say it.")) };
-        let action = World::new().resolve(&target).unwrap();
+        let target = Target { data: Some(text.to_owned()), ..target(action("Say it.")) };
+        let action = ResolveFixture::new().resolve(&target).unwrap();
         let expected = DataRef { path: VPath::parse(path).unwrap(), format };
         assert_eq!(action.data(), Some(&expected), "{text}");
     }
@@ -213,32 +216,32 @@ fn a_workflow_goes_before_a_script_and_a_script_before_an_action() {
     assert_eq!(work(&all), Some(workflow("w")));
     let blank = MenuTarget { workflow: text(" "), ..all };
     assert_eq!(work(&blank), Some(exec("e")));
-    let action = MenuTarget { exec: None, ..blank };
-    assert_eq!(work(&action), Some(said("a")));
+    let only_action = MenuTarget { exec: None, ..blank };
+    assert_eq!(work(&only_action), Some(action("a")));
     assert_eq!(work(&MenuTarget { data: text("d"), ..MenuTarget::default() }), None);
 }
 
 #[test]
 fn validation_names_everything_that_is_missing() {
-    let world = World::new();
-    let id = world.package.workflows()[1].id.as_ref().unwrap().as_str();
+    let fixture = ResolveFixture::new();
+    let id = fixture.package.workflows()[1].id.as_ref().unwrap().as_str();
     let good = Target { validate: true, ..target(workflow(id)) };
-    let action = world.resolve(&good).unwrap();
-    assert_eq!(validate(&action, &world.package, &|path| world.read(path)), Ok(()));
+    let action = fixture.resolve(&good).unwrap();
+    assert_eq!(validate(&action, &fixture.package, &|path| fixture.read(path)), Ok(()));
 
     let bad = Target { data: Some("@project/no.json".into()), ..good };
-    let error = world.resolve(&bad).unwrap_err();
+    let error = fixture.resolve(&bad).unwrap_err();
     assert_eq!(error.code, MenuErrorCode::ValidationFailed);
     assert_eq!(error.message, "`@project/no.json` is missing or cannot be read.");
 
     let script = Target { work: exec("@project/no.md"), ..bad };
-    let error = world.resolve(&script).unwrap_err();
+    let error = fixture.resolve(&script).unwrap_err();
     assert_eq!(error.code, MenuErrorCode::ValidationFailed);
     let both = "`@project/no.json`, `@project/no.md` are missing or cannot be read.";
     assert_eq!(error.message, both);
 
-    let error = validate(&action, &world.package, &|_| None).unwrap_err();
-    let one = &world.package.workflows()[1];
+    let error = validate(&action, &fixture.package, &|_| None).unwrap_err();
+    let one = &fixture.package.workflows()[1];
     let steps = one.graph.nodes().iter().map(|node| &node.file);
     for path in [&one.document_path, &one.graph_path].into_iter().chain(steps) {
         assert!(error.message.contains(&format!("`@pkg/{path}`")), "{error}");
@@ -247,13 +250,13 @@ fn validation_names_everything_that_is_missing() {
 
 #[test]
 fn templates_in_what_is_said_are_the_mounts_that_tools_take() {
-    check(said("Read {project-root}/a for {name}."), "inline Read @project/a for {name}.");
+    check(action("Read {project-root}/a for {name}."), "inline Read @project/a for {name}.");
 }
 
 #[test]
 fn a_menu_starts_what_its_items_and_handlers_name_in_any_way() {
-    let world = World::new();
-    let one = &world.package.workflows()[1];
+    let fixture = ResolveFixture::new();
+    let one = &fixture.package.workflows()[1];
     let (id, path) = (one.id.as_ref().unwrap().as_str(), one.document_path.as_str());
     let starts = |work: &str, text: &str, kind: Option<&str>| {
         let named = |of: &str| Some(text.to_owned()).filter(|_| work == of);
@@ -266,7 +269,7 @@ fn a_menu_starts_what_its_items_and_handlers_name_in_any_way() {
                 MenuItem { triggers: vec![trigger], ..item("go", "Go", "") }
             }
         };
-        started_by(&agent(vec![item]), &world.package).contains(&1)
+        started_by(&agent(vec![item]), &fixture.package).contains(&1)
     };
     let (mount, template) = (format!("@pkg/{path}"), format!("{{package-root}}/{path}"));
     for text in [id, path, &mount, &template] {
@@ -282,7 +285,7 @@ fn a_menu_starts_what_its_items_and_handlers_name_in_any_way() {
 
 #[test]
 fn an_error_is_serialised_with_its_code() {
-    let error = World::new().resolve(&target(said("#x"))).unwrap_err();
+    let error = ResolveFixture::new().resolve(&target(action("#x"))).unwrap_err();
     let json = serde_json::to_value(&error).unwrap();
     assert_eq!(json["code"], "UnknownPromptId");
     assert_eq!(serde_json::to_value(MenuErrorCode::DataLoadFailed).unwrap(), "DataLoadFailed");

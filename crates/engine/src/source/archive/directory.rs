@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crewagent_core::diagnostic::{Code, Diagnostic, Place};
+use crewagent_core::diagnostic::{Code, Diagnostic, Location};
 use crewagent_core::path::{PackagePath, PathError};
 use zip::CompressionMethod;
 use zip::read::{ArchiveOffset, Config, ZipFileEntry};
@@ -100,8 +100,9 @@ pub(super) fn read(
                 let message =
                     format!("the directory of the archive is damaged: {}", reason(error)?);
                 let help = "fetch or copy the file again, or pack it again";
-                gate.findings
-                    .push(Diagnostic::new(Code::NotAnArchive, Place::file(""), message).help(help));
+                gate.findings.push(
+                    Diagnostic::new(Code::NotAnArchive, Location::file(""), message).help(help),
+                );
                 return Ok(None);
             }
         };
@@ -230,12 +231,12 @@ fn check_packing(entry: &ZipFileEntry<'_>, shown: &str, gate: &mut Gate<'_>, lim
     let raw = raw_method(entry.compression());
     if entry.encrypted() || raw == 99 {
         let found =
-            Diagnostic::new(Code::EncryptedEntry, Place::file(shown), "the entry is encrypted");
+            Diagnostic::new(Code::EncryptedEntry, Location::file(shown), "the entry is encrypted");
         gate.findings.push(found.help("pack the archive again without a password"));
     } else if method(entry.compression()).is_none() {
         let message =
             format!("the entry is packed with {}, which cannot be read here", method_name(raw));
-        let found = Diagnostic::new(Code::UnknownCompression, Place::file(shown), message);
+        let found = Diagnostic::new(Code::UnknownCompression, Location::file(shown), message);
         gate.findings.push(
             found.help("pack the archive again with the method `deflate`, or without compression"),
         );
@@ -254,7 +255,7 @@ fn check_packing(entry: &ZipFileEntry<'_>, shown: &str, gate: &mut Gate<'_>, lim
             bytes(size),
             limits.max_ratio
         );
-        let found = Diagnostic::new(Code::RatioTooHigh, Place::file(shown), message);
+        let found = Diagnostic::new(Code::RatioTooHigh, Location::file(shown), message);
         gate.findings.push(
             found.help("if this is meant, raise `max-ratio` under `[import]` in `config.toml`"),
         );
@@ -283,7 +284,7 @@ fn end_fault(handle: &Handle, last: Option<u64>, end: &End) -> io::Result<Option
 /// Builds the finding about the archive itself.
 pub(super) fn untrusted(why: &str) -> Diagnostic {
     let message = format!("the archive cannot be trusted: {why}");
-    Diagnostic::new(Code::CorruptEntry, Place::file(""), message).help(
+    Diagnostic::new(Code::CorruptEntry, Location::file(""), message).help(
         "fetch or copy the archive again, or pack it again, as one archive in a file of its own",
     )
 }
@@ -292,7 +293,7 @@ pub(super) fn untrusted(why: &str) -> Diagnostic {
 pub(super) fn contradiction(shown: &str, why: &str) -> Diagnostic {
     Diagnostic::new(
         Code::CorruptEntry,
-        Place::file(shown),
+        Location::file(shown),
         format!("the entry cannot be trusted: {why}"),
     )
     .help("fetch or copy the archive again, or pack it again")

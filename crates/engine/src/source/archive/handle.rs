@@ -72,7 +72,7 @@ impl<'a> Window<'a> {
         Self { handle, position: 0, start: 0, bytes: Vec::new(), allowed: MOST_READ }
     }
 
-    fn kept(&self) -> &[u8] {
+    fn cached(&self) -> &[u8] {
         let from =
             self.position.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
         from.and_then(|from| self.bytes.get(from..)).unwrap_or_default()
@@ -81,15 +81,15 @@ impl<'a> Window<'a> {
 
 impl Read for Window<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.kept().is_empty() {
+        if self.cached().is_empty() {
             self.bytes.resize(WINDOW, 0);
             let count = self.handle.read_at(&mut self.bytes, self.position)?;
             self.bytes.truncate(count);
             self.start = self.position;
         }
-        let kept = self.kept();
-        let count = kept.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&kept[..count]);
+        let cached = self.cached();
+        let count = cached.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&cached[..count]);
         let Some(allowed) = self.allowed.checked_sub(count as u64) else {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,

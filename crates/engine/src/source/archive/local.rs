@@ -6,7 +6,7 @@
 use std::io;
 use std::ops::Range;
 
-use crewagent_core::diagnostic::{Diagnostic, Place};
+use crewagent_core::diagnostic::{Diagnostic, Location};
 
 use super::directory::{Directory, Listed, contradiction, untrusted};
 use super::handle::{Handle, Window};
@@ -77,7 +77,7 @@ fn check_apart(ranges: &[(Range<u64>, usize)], directory: &Directory, gate: &mut
             let (shown, other) =
                 (&directory.listed[current.1].shown, &directory.listed[*owner].shown);
             let found = contradiction(shown, "it shares bytes of the archive with another entry");
-            gate.findings.push(found.related(Place::file(&**other), "the other entry"));
+            gate.findings.push(found.related(Location::file(&**other), "the other entry"));
         }
         if furthest.is_none_or(|(earlier, _)| current.0.end > earlier.end) {
             furthest = Some(current);

@@ -1,6 +1,6 @@
 //! Diagnosis of a file that is not a ZIP archive: what it looks like instead.
 
-use crewagent_core::diagnostic::{Code, Diagnostic, Place};
+use crewagent_core::diagnostic::{Code, Diagnostic, Location};
 
 const PACK: &str = "pack the folder with `crewagent package pack`, or give the folder itself";
 const AGAIN: &str = "fetch or copy the file again, and compare its size with the original";
@@ -59,5 +59,5 @@ pub(crate) fn not_an_archive(head: &[u8], len: u64, reason: &str) -> Diagnostic 
     } else {
         ("the file is not a ZIP archive".to_owned(), PACK)
     };
-    Diagnostic::new(Code::NotAnArchive, Place::file(""), what).help(help)
+    Diagnostic::new(Code::NotAnArchive, Location::file(""), what).help(help)
 }

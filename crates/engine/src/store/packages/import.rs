@@ -153,7 +153,7 @@ impl Prepared<'_> {
         installed: &Installed,
         outcome: Outcome,
     ) -> Result<(), ImportError> {
-        let staging = lock.stage()?;
+        let staging = lock.create_staging()?;
         let flush = Flush::new(staging.path()).map_err(StoreError::io("open", staging.path()))?;
         extract(&self.source, &staging.path().join(FILES))?;
         let record = record_path(staging.path());

@@ -4,7 +4,7 @@ use crewagent_core::integrity::Digest;
 
 use super::{Found, Packages};
 use crate::store::runs::lock::holder;
-use crate::store::runs::{Of, RunError, RunRecord, Shelf};
+use crate::store::runs::{Of, RunError, RunKind, RunRecord};
 use crate::store::{RunId, Runs};
 
 /// Runs and conversations that cannot resume without a package.
@@ -25,18 +25,18 @@ impl Packages<'_> {
             Found::Damaged(damaged) => damaged.digest,
         };
         let Some(digest) = digest else { return Ok(needed) };
-        for shelf in [Shelf::Runs, Shelf::Conversations] {
-            let runs = Runs::new(self.store, shelf);
+        for kind in [RunKind::Runs, RunKind::Conversations] {
+            let runs = Runs::new(self.store, kind);
             for (folder, name) in runs.places_of(Of::All)? {
                 let Ok(id) = RunId::parse(&name) else { continue };
-                let facts = RunRecord::read(&folder, &id).ok();
-                if !facts.is_some_and(|facts| is_of(&facts, digest)) {
+                let record = RunRecord::read(&folder, &id).ok();
+                if !record.is_some_and(|record| is_of(&record, digest)) {
                     continue;
                 }
-                let is_complete = shelf == Shelf::Runs
+                let is_complete = kind == RunKind::Runs
                     && runs.summary(&id).is_ok_and(|summary| !summary.status.is_unfinished());
                 if holder(&folder)?.is_some() {
-                    needed.held.push(format!("{shelf} {id}"));
+                    needed.held.push(format!("{kind} {id}"));
                 } else if !is_complete {
                     needed.unfinished += 1;
                 }
@@ -46,6 +46,6 @@ impl Packages<'_> {
     }
 }
 
-fn is_of(facts: &RunRecord, digest: Digest) -> bool {
-    facts.subject.package().is_some_and(|package| package.sha256 == digest)
+fn is_of(record: &RunRecord, digest: Digest) -> bool {
+    record.subject.package().is_some_and(|package| package.sha256 == digest)
 }

@@ -63,7 +63,7 @@ impl Lock {
     }
 
     /// Creates an empty folder that lists ignore.
-    pub(super) fn stage(&self) -> Result<Staging<'_>, StoreError> {
+    pub(super) fn create_staging(&self) -> Result<Staging<'_>, StoreError> {
         let path = self.unused();
         fs::create_dir(&path).map_err(StoreError::io("create", &path))?;
         Ok(Staging { lock: self, path, published: false })
@@ -116,9 +116,9 @@ impl Staging<'_> {
 
     /// Publishes the folder in place of another one, which is restored on failure.
     pub(super) fn replace(self, folder: &Path) -> Result<(), StoreError> {
-        let aside = self.lock.set_aside(folder)?;
+        let old = self.lock.set_aside(folder)?;
         let published = self.publish(folder);
-        aside.settle();
+        old.settle();
         published
     }
 
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_replaced_folder_is_gone_when_the_new_one_is_there() {
         with_package(|lock, package| {
-            let staging = lock.stage().unwrap();
+            let staging = lock.create_staging().unwrap();
             fs::write(staging.path().join("new"), "new").unwrap();
             staging.replace(package).unwrap();
             assert_eq!(names(package), ["new"]);
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_folder_comes_back_when_it_could_not_be_replaced() {
         with_package(|lock, package| {
-            let staging = lock.stage().unwrap();
+            let staging = lock.create_staging().unwrap();
             // Publishing fails, because there is nothing to publish.
             fs::remove_dir(staging.path()).unwrap();
             assert!(staging.replace(package).is_err());

@@ -3,8 +3,8 @@
 use crewagent_core::event::Event;
 use jiff::Timestamp;
 
-use super::lock::{Holder, Lock, Patience, Taken};
-use super::record::{RECORD, RunRecord, SCHEMA_VERSION, Subject};
+use super::lock::{Holder, Lock, Taken, Wait};
+use super::record::{RECORD, RunRecord, RunSubject, SCHEMA_VERSION};
 use super::{
     BLOBS, CALLS, LOGS, NO_PACKAGE, ProjectId, RunError, RunFolder, RunId, Runs, STATE,
     STATE_DOCUMENT, folder_of,
@@ -25,7 +25,7 @@ pub struct NewRun {
     /// Id that its document and its events refer to already; see [`RunId::fresh`].
     pub id: RunId,
     pub project: ProjectId,
-    pub subject: Subject,
+    pub subject: RunSubject,
     /// Conversation that starts it.
     pub conversation: Option<RunId>,
     pub created: Timestamp,
@@ -45,10 +45,10 @@ impl Runs<'_> {
         if self.locate(&new.id)?.is_some() {
             return Err(RunError::Exists(new.id));
         }
-        let runs = project.join(self.shelf.name());
+        let runs = project.join(self.kind.name());
         runs.ensure()?;
         clear(&runs)?;
-        let (staging, lock) = stage(&runs, &new.id)?;
+        let (staging, lock) = create_staging(&runs, &new.id)?;
         let folder = runs.join(new.id.as_str());
         match fill(&staging, &new, lock).and_then(|made| publish(&staging, &folder, made)) {
             Ok(run) => Ok(run),
@@ -66,7 +66,7 @@ pub(super) fn now() -> Option<Timestamp> {
 }
 
 /// Creates a hidden empty folder with a lock, which tells it from the leftover of a crash.
-fn stage(runs: &Folder, id: &RunId) -> Result<(Folder, Lock), RunError> {
+fn create_staging(runs: &Folder, id: &RunId) -> Result<(Folder, Lock), RunError> {
     let mut last = None;
     for attempt in 1..=ATTEMPTS {
         let staging = runs.join(&format!("{STAGING}{id}.{attempt}"));
@@ -94,7 +94,7 @@ fn stage(runs: &Folder, id: &RunId) -> Result<(Folder, Lock), RunError> {
 fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lock), RunError> {
     let holder = Holder { pid: Some(std::process::id()), since: now(), epoch: FIRST };
     lock.sign(staging, &holder)?;
-    let facts = RunRecord {
+    let record = RunRecord {
         schema_version: SCHEMA_VERSION,
         run_id: new.id.clone(),
         project_id: new.project.clone(),
@@ -102,7 +102,7 @@ fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lo
         created: new.created,
         conversation: new.conversation.clone(),
     };
-    let text = facts
+    let text = record
         .text()
         .map_err(|error| RunError::Damaged { id: new.id.clone(), reason: error.to_string() })?;
     staging.write(RECORD, &text, Opening::New)?;
@@ -128,38 +128,38 @@ fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lo
     for folder in [&logs, &state, &blobs, staging] {
         folder.sync()?;
     }
-    Ok((facts, lock))
+    Ok((record, lock))
 }
 
 /// Publishes the run. Undoes what may not be durable, so that an error means that there is no run.
 fn publish(
     staging: &Folder,
     folder: &Folder,
-    (facts, lock): (RunRecord, Lock),
+    (record, lock): (RunRecord, Lock),
 ) -> Result<RunFolder, RunError> {
     // Windows cannot rename a folder that contains an open file.
     let lock = (!cfg!(windows)).then_some(lock);
     staging.rename_to(folder)?;
-    let opened = flushed(folder, facts, lock);
+    let opened = flushed(folder, record, lock);
     if opened.is_err() {
         let _ = folder.rename_to(staging);
     }
     opened
 }
 
-fn flushed(folder: &Folder, facts: RunRecord, lock: Option<Lock>) -> Result<RunFolder, RunError> {
+fn flushed(folder: &Folder, record: RunRecord, lock: Option<Lock>) -> Result<RunFolder, RunError> {
     if let Some(runs) = folder.above() {
         runs.sync()?;
     }
     let lock = match lock
-        .map_or_else(|| Lock::take(folder, Patience::Moment), |lock| Ok(Taken::Ours(lock)))?
+        .map_or_else(|| Lock::take(folder, Wait::Briefly), |lock| Ok(Taken::Ours(lock)))?
     {
         Taken::Ours(lock) => lock,
-        Taken::Theirs(holder) => return Err(RunError::InUse { id: facts.run_id, holder }),
+        Taken::Theirs(holder) => return Err(RunError::InUse { id: record.run_id, holder }),
     };
     let blobs = Blobs::new(folder.join(BLOBS));
     let (journal, recovered) = Journal::open(folder_of(folder, LOGS), blobs.clone())?;
-    Ok(RunFolder { facts, journal, recovered, blobs, epoch: FIRST, folder: folder.clone(), lock })
+    Ok(RunFolder { record, journal, recovered, blobs, epoch: FIRST, folder: folder.clone(), lock })
 }
 
 /// Removes leftovers of processes that died while they created or removed a run.
@@ -170,15 +170,15 @@ fn clear(runs: &Folder) -> Result<(), DiskError> {
         }
         let folder = runs.join(&name);
         // A process that still works on it holds its lock. A leftover that cannot be removed does no harm.
-        let Ok(Taken::Ours(lock)) = Lock::take(&folder, Patience::None) else { continue };
+        let Ok(Taken::Ours(lock)) = Lock::take(&folder, Wait::None) else { continue };
         // Windows cannot rename a folder that contains an open file.
         let lock = (!cfg!(windows)).then_some(lock);
         // Rename it first: while its files are deleted one by one, its owner could start to use it again.
-        let aside = runs.join(&format!("{REMOVED}{}", name.trim_start_matches('.')));
+        let old = runs.join(&format!("{REMOVED}{}", name.trim_start_matches('.')));
         if name.starts_with(REMOVED) {
             let _ = folder.remove_tree();
-        } else if folder.rename_to(&aside).is_ok() {
-            let _ = aside.remove_tree();
+        } else if folder.rename_to(&old).is_ok() {
+            let _ = old.remove_tree();
         }
         drop(lock);
     }

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::lock::Holder;
-use super::{ProjectId, RunId, Shelf};
+use super::{ProjectId, RunId, RunKind};
 use crate::disk::DiskError;
 use crate::journal::JournalError;
 use crate::store::{ProjectError, StoreError};
@@ -11,11 +11,11 @@ use crate::store::{ProjectError, StoreError};
 /// Error of a run. For the user, never for a model.
 #[derive(Debug, Error)]
 pub enum RunError {
-    #[error("there is no {shelf} `{reference}`; `crewagent {} list` shows what there is", shelf.command())]
-    Unknown { shelf: Shelf, reference: String },
+    #[error("there is no {kind} `{reference}`; `crewagent {} list` shows what there is", kind.command())]
+    Unknown { kind: RunKind, reference: String },
     /// Several runs match.
-    #[error("`{reference}` can mean several {shelf}s: {}; write more of it", candidates.join(", "))]
-    Ambiguous { shelf: Shelf, reference: String, candidates: Vec<String> },
+    #[error("`{reference}` can mean several {kind}s: {}; write more of it", candidates.join(", "))]
+    Ambiguous { kind: RunKind, reference: String, candidates: Vec<String> },
     #[error("{id} is in use by {holder}; wait until it is done, or stop it there")]
     InUse { id: RunId, holder: Holder },
     #[error("there is a run {0} already")]

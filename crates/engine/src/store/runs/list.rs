@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::lock::{self, Holder};
-use super::record::{RunRecord, Subject};
+use super::record::{RunRecord, RunSubject};
 use super::{LOGS, ProjectId, RunError, RunId, Runs, STATE, STATE_DOCUMENT, folder_of};
 use crate::disk::Folder;
 use crate::journal::{JournalError, tail};
@@ -166,19 +166,19 @@ fn listing(places: Vec<(Folder, String)>) -> RunListing {
 }
 
 fn summary(folder: &Folder, id: &RunId) -> Result<RunSummary, RunError> {
-    let facts = RunRecord::read(folder, id)?;
-    let Subject::Workflow { package, workflow, agent_id } = facts.subject else {
+    let record = RunRecord::read(folder, id)?;
+    let RunSubject::Workflow { package, workflow, agent_id } = record.subject else {
         let reason = "it is a conversation among runs".to_owned();
         return Err(RunError::Damaged { id: id.clone(), reason });
     };
     let mut summary = RunSummary {
-        run_id: facts.run_id,
-        project_id: facts.project_id,
+        run_id: record.run_id,
+        project_id: record.project_id,
         package: package.reference(),
         workflow: workflow.reference().to_owned(),
         agent_id,
-        conversation: facts.conversation,
-        created: facts.created,
+        conversation: record.conversation,
+        created: record.created,
         updated: None,
         status: Status::Unknown,
         reason: None,

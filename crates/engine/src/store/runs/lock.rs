@@ -51,9 +51,9 @@ pub(super) struct Lock {
 
 /// Behaviour while another process holds the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum Wait {
     /// Retry for a few milliseconds: a reader releases it within that time.
-    Moment,
+    Briefly,
     None,
 }
 
@@ -65,13 +65,13 @@ pub(super) enum Taken {
 
 impl Lock {
     /// Takes the lock in a run's folder.
-    pub(super) fn take(folder: &Folder, patience: Patience) -> Result<Taken, DiskError> {
+    pub(super) fn take(folder: &Folder, wait: Wait) -> Result<Taken, DiskError> {
         let mut file = match folder.open(LOCK, Opening::Change) {
             // A run that was copied here has no lock file.
             Err(error) if error.is_missing() => folder.open(LOCK, Opening::Fresh)?,
             other => other?,
         };
-        let tries = if patience == Patience::Moment { TRIES } else { 1 };
+        let tries = if wait == Wait::Briefly { TRIES } else { 1 };
         for attempt in 1..=tries {
             match try_lock(folder, || file.try_lock())? {
                 Attempt::Done => return Ok(Taken::Ours(Self { file })),

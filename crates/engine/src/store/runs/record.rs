@@ -24,7 +24,7 @@ pub struct RunRecord {
     pub run_id: RunId,
     pub project_id: ProjectId,
     #[serde(flatten)]
-    pub subject: Subject,
+    pub subject: RunSubject,
     pub created: Timestamp,
     /// Conversation that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,13 +34,13 @@ pub struct RunRecord {
 /// Subject of a run: a workflow, or a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-pub enum Subject {
+pub enum RunSubject {
     Workflow {
         package: RunPackage,
         workflow: RunWorkflow,
         agent_id: String,
     },
-    Talk {
+    Conversation {
         /// Package whose agents take part.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         package: Option<RunPackage>,
@@ -50,12 +50,12 @@ pub enum Subject {
     },
 }
 
-impl Subject {
+impl RunSubject {
     /// Returns the package.
     pub fn package(&self) -> Option<&RunPackage> {
         match self {
             Self::Workflow { package, .. } => Some(package),
-            Self::Talk { package, .. } => package.as_ref(),
+            Self::Conversation { package, .. } => package.as_ref(),
         }
     }
 
@@ -63,7 +63,7 @@ impl Subject {
     pub fn workflow(&self) -> Option<&RunWorkflow> {
         match self {
             Self::Workflow { workflow, .. } => Some(workflow),
-            Self::Talk { .. } => None,
+            Self::Conversation { .. } => None,
         }
     }
 
@@ -71,7 +71,7 @@ impl Subject {
     pub fn agent_id(&self) -> Option<&str> {
         match self {
             Self::Workflow { agent_id, .. } => Some(agent_id),
-            Self::Talk { agent_id, .. } => agent_id.as_deref(),
+            Self::Conversation { agent_id, .. } => agent_id.as_deref(),
         }
     }
 }

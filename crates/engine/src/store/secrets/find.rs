@@ -6,8 +6,8 @@ use crewagent_dialect::profile::KeyRule;
 use secrecy::SecretString;
 
 use super::{SecretError, Secrets};
-use crate::model::{Endpoint, Patience};
-use crate::store::settings::{ChosenModel, KeySource, Surroundings, Timeout};
+use crate::model::{Endpoint, Timeouts};
+use crate::store::settings::{ChosenModel, Environment, KeySource, Timeout};
 
 /// Key with its source. The key is `None` where the model needs none.
 #[derive(Clone, Debug)]
@@ -22,11 +22,11 @@ impl ChosenModel {
     pub fn key(
         &self,
         secrets: &Secrets,
-        surroundings: &Surroundings<'_>,
+        environment: &Environment<'_>,
     ) -> Result<FoundKey, SecretError> {
         for source in &self.keys {
             let key = match source {
-                KeySource::Variable(name) => match surroundings.get(name) {
+                KeySource::Variable(name) => match environment.get(name) {
                     Some(text) => Some(super::key_of(&text)?),
                     None => None,
                 },
@@ -51,20 +51,18 @@ impl ChosenModel {
     pub fn endpoint(
         &self,
         secrets: &Secrets,
-        surroundings: &Surroundings<'_>,
+        environment: &Environment<'_>,
     ) -> Result<Endpoint, SecretError> {
-        let key = self.key(secrets, surroundings)?.key;
+        let key = self.key(secrets, environment)?.key;
         let mut headers = Vec::new();
         for (header, value) in &self.settings.headers {
             let value = match value.strip_prefix("env:") {
                 None => value.clone(),
-                Some(variable) => {
-                    surroundings.get(variable).ok_or_else(|| SecretError::Header {
-                        model: self.name.clone(),
-                        header: header.clone(),
-                        variable: variable.to_owned(),
-                    })?
-                }
+                Some(variable) => environment.get(variable).ok_or_else(|| SecretError::Header {
+                    model: self.name.clone(),
+                    header: header.clone(),
+                    variable: variable.to_owned(),
+                })?,
             };
             headers.push((header.clone(), SecretString::from(value)));
         }
@@ -90,17 +88,17 @@ impl ChosenModel {
             temperature: settings.temperature,
             window: self.window,
             price: self.price,
-            patience: self.patience(),
+            timeouts: self.timeouts(),
         }
     }
 
-    fn patience(&self) -> Patience {
-        let usual = Patience::default();
+    fn timeouts(&self) -> Timeouts {
+        let usual = Timeouts::default();
         let or = |set: Option<Timeout>, usual: Duration| {
             set.map_or(usual, |timeout| Duration::from_secs(timeout.seconds()))
         };
         let settings = &self.settings;
-        Patience {
+        Timeouts {
             connect: or(settings.connect_timeout, usual.connect),
             first_byte: or(settings.first_byte_timeout, usual.first_byte),
             idle: or(settings.idle_timeout, usual.idle),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::store::settings::{Settings, Surroundings};
+use crate::store::settings::{Environment, Settings};
 
 use super::*;
 
@@ -11,11 +11,11 @@ fn model(text: &str, name: &str) -> crate::store::settings::ChosenModel {
     settings.model(name, "", &nothing()).unwrap()
 }
 
-fn nothing() -> Surroundings<'static> {
-    Surroundings::new(|_| None)
+fn nothing() -> Environment<'static> {
+    Environment::new(|_| None)
 }
 
-fn kept(secrets: &Secrets, name: &str) -> Option<String> {
+fn stored(secrets: &Secrets, name: &str) -> Option<String> {
     let key = secrets.get(&KeySource::File, name).unwrap();
     key.map(|key| key.expose_secret().to_owned())
 }
@@ -24,17 +24,17 @@ fn kept(secrets: &Secrets, name: &str) -> Option<String> {
 fn keys_are_kept_by_name() {
     let home = tempfile::tempdir().unwrap();
     let secrets = Secrets::of(&home.path().join("store"));
-    assert_eq!(kept(&secrets, "a"), None);
+    assert_eq!(stored(&secrets, "a"), None);
     assert!(!secrets.remove(&KeySource::File, "a").unwrap());
     assert!(!secrets.path().exists(), "looking makes nothing");
     for (name, key) in [("a", "sk-1"), ("b.c d", "sk-2"), ("a", "sk-3")] {
         secrets.put(&KeySource::File, name, &key_of(key).unwrap()).unwrap();
     }
-    assert_eq!(kept(&secrets, "a").as_deref(), Some("sk-3"));
-    assert_eq!(kept(&secrets, "b.c d").as_deref(), Some("sk-2"));
+    assert_eq!(stored(&secrets, "a").as_deref(), Some("sk-3"));
+    assert_eq!(stored(&secrets, "b.c d").as_deref(), Some("sk-2"));
     assert!(secrets.remove(&KeySource::File, "a").unwrap());
-    assert_eq!(kept(&secrets, "a"), None);
-    assert_eq!(kept(&secrets, "b.c d").as_deref(), Some("sk-2"));
+    assert_eq!(stored(&secrets, "a"), None);
+    assert_eq!(stored(&secrets, "b.c d").as_deref(), Some("sk-2"));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn keys_that_are_added_at_the_same_time_are_all_kept() {
         }
     });
     for number in 0..8 {
-        assert_eq!(kept(&secrets, &number.to_string()), Some(format!("sk-{number}")));
+        assert_eq!(stored(&secrets, &number.to_string()), Some(format!("sk-{number}")));
     }
 }
 
@@ -75,7 +75,7 @@ fn keys_that_others_can_read_are_not_used() {
     }
     for private in [0o600, 0o400] {
         set_permissions(secrets.path(), Permissions::from_mode(private)).unwrap();
-        assert_eq!(kept(&secrets, "a").as_deref(), Some("sk-1"));
+        assert_eq!(stored(&secrets, "a").as_deref(), Some("sk-1"));
     }
     secrets.put(&KeySource::File, "b", &key).unwrap();
     assert_eq!(mode(), 0o600);
@@ -115,7 +115,7 @@ fn a_key_is_found_where_it_may_be() {
     secrets.put(&KeySource::File, "a", &key_of("sk-file").unwrap()).unwrap();
     let found = chosen.key(&secrets, &nothing()).unwrap();
     assert_eq!((found.source, found.key.unwrap().expose_secret()), (KeySource::File, "sk-file"));
-    let set = Surroundings::new(|name| (name == "DEEPSEEK_API_KEY").then(|| "sk-env".to_owned()));
+    let set = Environment::new(|name| (name == "DEEPSEEK_API_KEY").then(|| "sk-env".to_owned()));
     assert_eq!(chosen.key(&secrets, &set).unwrap().key.unwrap().expose_secret(), "sk-env");
     let none = model(&format!("{text}key = \"none\"\n"), "a");
     assert!(none.key(&secrets, &set).unwrap().key.is_none());
@@ -132,7 +132,7 @@ fn an_endpoint_has_what_was_set_and_shows_no_key() {
     let text = "[models.a]\nmodel = \"m\"\nprofile = \"deepseek\"\nkey = \"env:K\"\nidle-timeout = \"7s\"\nretries = 0\nheaders = { x-token = \"env:T\", x-title = \"crew\" }\n";
     let chosen = model(text, "a");
     let set = |with: &'static [(&str, &str)]| {
-        Surroundings::new(move |name| {
+        Environment::new(move |name| {
             with.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         })
     };
@@ -140,8 +140,8 @@ fn an_endpoint_has_what_was_set_and_shows_no_key() {
     let error = chosen.endpoint(&secrets, &set(&[("K", "sk-1")])).unwrap_err().to_string();
     assert!(error.contains("`x-token`") && error.contains("`T`"), "{error}");
     let endpoint = chosen.endpoint(&secrets, &set(&[("K", "sk-1"), ("T", "sk-2")])).unwrap();
-    assert_eq!(endpoint.patience.idle.as_secs(), 7);
-    assert_eq!((endpoint.patience.retries, endpoint.headers.len()), (0, 2));
+    assert_eq!(endpoint.timeouts.idle.as_secs(), 7);
+    assert_eq!((endpoint.timeouts.retries, endpoint.headers.len()), (0, 2));
     let shown = format!("{endpoint:?}");
     assert!(!shown.contains("sk-"), "{shown}");
 }
@@ -150,7 +150,7 @@ fn an_endpoint_has_what_was_set_and_shows_no_key() {
 fn a_bad_value_in_a_variable_is_not_shown() {
     let home = tempfile::tempdir().unwrap();
     let chosen = model("", "ollama/qwen3");
-    let set = Surroundings::new(|name| (name == "CREWAGENT_API_KEY").then(|| "sk 1".to_owned()));
+    let set = Environment::new(|name| (name == "CREWAGENT_API_KEY").then(|| "sk 1".to_owned()));
     let error = chosen.endpoint(&Secrets::of(home.path()), &set).unwrap_err().to_string();
     assert!(!error.contains("sk 1"), "{error}");
 }

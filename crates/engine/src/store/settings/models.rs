@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value as Json};
 
 pub use self::changes::{Changes, ProfileSettings};
-pub use self::choice::{ChosenModel, MEASURED, Surroundings, UnknownModel};
+pub use self::choice::{ChosenModel, Environment, MEASURED, UnknownModel};
 pub use self::key::KeySource;
 use super::Settings;
 use super::timeout::Timeout;

@@ -3,7 +3,7 @@
 use toml::de::{DeTable, DeValue};
 
 /// Location in the text of the settings.
-pub(super) struct Place {
+pub(super) struct TextPosition {
     /// Counted from 1.
     pub(super) line: usize,
     /// In characters, counted from 1.
@@ -12,7 +12,7 @@ pub(super) struct Place {
     pub(super) text: String,
 }
 
-impl Place {
+impl TextPosition {
     pub(super) fn of(at: usize, text: &str) -> Self {
         let before = text.get(..at.min(text.len())).unwrap_or_default();
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

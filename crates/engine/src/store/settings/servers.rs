@@ -11,7 +11,7 @@ pub(super) use self::tests::EVERYTHING;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::server_tool::ServerName;
 use serde::{Deserialize, Serialize};
 
 pub use self::import::{ImportedServer, ServersFile, import};

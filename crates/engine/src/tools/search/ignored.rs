@@ -69,7 +69,7 @@ impl Rules {
     /// it again. `.ignore` takes precedence over `.gitignore`, and a nearer file over one further up.
     pub(super) fn ignores(&self, path: &str, is_folder: bool) -> Option<bool> {
         let by = |rules: fn(&Level) -> Option<&Gitignore>| {
-            move |level: &Level| said(rules(level)?, path, is_folder)
+            move |level: &Level| verdict(rules(level)?, path, is_folder)
         };
         self.levels()
             .find_map(by(|level| level.ignore.as_ref()))
@@ -90,7 +90,7 @@ impl Rules {
     }
 }
 
-fn said(rules: &Gitignore, path: &str, is_folder: bool) -> Option<bool> {
+fn verdict(rules: &Gitignore, path: &str, is_folder: bool) -> Option<bool> {
     match rules.matched(Path::new(path), is_folder) {
         Match::None => None,
         Match::Ignore(_) => Some(true),

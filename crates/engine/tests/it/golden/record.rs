@@ -13,37 +13,41 @@ use crewagent_scenario::record::scenario;
 use crewagent_scenario::scripted::Scripted;
 use serde_json::Value as Json;
 
-use crate::stage::{Played, Stage, tree};
+use crate::golden_fixture::{GoldenFixture, Played, tree};
 
 fn check_recorded(name: &str) {
-    let mut stage = Stage::set(name);
-    let first = stage.play();
-    let left = left(&stage, &first);
-    let text = record(&stage, &first);
-    stage.model = Scripted::parse("recorded.yaml", &text).unwrap();
-    stage.reset_project();
-    let again = stage.play();
-    check_same(&stage, (&first, &left), &again, &text);
-    assert_eq!(said(&record(&stage, &again)), said(&text), "a recording records as itself");
-    if !stage.script.restart_after.is_empty() {
+    let mut golden_fixture = GoldenFixture::set(name);
+    let first = golden_fixture.play();
+    let left = left(&golden_fixture, &first);
+    let text = record(&golden_fixture, &first);
+    golden_fixture.model = Scripted::parse("recorded.yaml", &text).unwrap();
+    golden_fixture.reset_project();
+    let again = golden_fixture.play();
+    check_same(&golden_fixture, (&first, &left), &again, &text);
+    assert_eq!(
+        without_comments(&record(&golden_fixture, &again)),
+        without_comments(&text),
+        "a recording records as itself"
+    );
+    if !golden_fixture.script.restart_after.is_empty() {
         // One process can do what several did.
-        stage.script.restart_after.clear();
-        stage.reset_project();
-        let again = stage.play();
-        check_same(&stage, (&first, &left), &again, &text);
+        golden_fixture.script.restart_after.clear();
+        golden_fixture.reset_project();
+        let again = golden_fixture.play();
+        check_same(&golden_fixture, (&first, &left), &again, &text);
     }
 }
 
-fn record(stage: &Stage, played: &Played) -> String {
-    let view = stage.store(Disk::real()).runs().look(&played.id).unwrap();
+fn record(golden_fixture: &GoldenFixture, played: &Played) -> String {
+    let view = golden_fixture.store(Disk::real()).runs().look(&played.id).unwrap();
     let blobs = |digest| view.blobs.text(digest).ok();
     scenario("again", &view.recovered.events, &blobs).unwrap()
 }
 
 /// Returns what a run leaves: files of the project, and its state without parts that differ from run to run.
-fn left(stage: &Stage, played: &Played) -> Vec<(String, Vec<u8>)> {
-    let mut left: Vec<(String, Vec<u8>)> = tree(&stage.project()).into_iter().collect();
-    let documents = tree(&stage.scratch().join("home/projects"));
+fn left(golden_fixture: &GoldenFixture, played: &Played) -> Vec<(String, Vec<u8>)> {
+    let mut left: Vec<(String, Vec<u8>)> = tree(&golden_fixture.project()).into_iter().collect();
+    let documents = tree(&golden_fixture.scratch().join("home/projects"));
     let document = documents.iter().find(|(name, _)| name.ends_with("/state/workflow.md")).unwrap();
     let text = String::from_utf8(document.1.clone()).unwrap();
     let text = text.replace(&played.id.to_string(), "RUN");
@@ -54,7 +58,12 @@ fn left(stage: &Stage, played: &Played) -> Vec<(String, Vec<u8>)> {
     left
 }
 
-fn check_same(stage: &Stage, first: (&Played, &[(String, Vec<u8>)]), again: &Played, text: &str) {
+fn check_same(
+    golden_fixture: &GoldenFixture,
+    first: (&Played, &[(String, Vec<u8>)]),
+    again: &Played,
+    text: &str,
+) {
     let (first, files) = first;
     assert_eq!(again.rest, first.rest, "{text}");
     let (one, other) = (replies(first), replies(again));
@@ -63,7 +72,7 @@ fn check_same(stage: &Stage, first: (&Played, &[(String, Vec<u8>)]), again: &Pla
         assert_eq!(one, other);
     }
     assert_eq!(verdicts(&first.events), verdicts(&again.events));
-    let now = left(stage, again);
+    let now = left(golden_fixture, again);
     let names =
         |of: &[(String, Vec<u8>)]| of.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&now), names(files));
@@ -110,7 +119,7 @@ fn verdicts(events: &[Event]) -> Vec<(String, Json)> {
 }
 
 /// Returns the recording without its comments.
-fn said(text: &str) -> String {
+fn without_comments(text: &str) -> String {
     let is_comment = |line: &&str| line.trim_start().starts_with("# ");
     text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
 }

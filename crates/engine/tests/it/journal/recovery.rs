@@ -5,17 +5,17 @@ use super::*;
 /// Checks the number of events and the notes that recovery gives for these bytes.
 #[track_caller]
 fn check_recovered(bytes: &[u8], events: u64, notes: &[&str]) {
-    let shelf = Shelf::with(bytes);
-    let (mut journal, recovered) = shelf.open();
+    let fixture = JournalFixture::with(bytes);
+    let (mut journal, recovered) = fixture.open();
     assert_eq!(recovered.events, inputs(events));
     assert_eq!(recovered.notes, notes);
     // The pure function and a reader without the lock give the same.
     assert_eq!(recover(bytes).events, recovered.events);
-    assert_eq!(Journal::read(&shelf.folder(Disk::real())).unwrap().events, recovered.events);
+    assert_eq!(Journal::read(&fixture.folder(Disk::real())).unwrap().events, recovered.events);
     // The next record is appended after them, and a second opening finds nothing to repair.
     journal.append(&[input(events + 1)]).unwrap();
     drop(journal);
-    let (_, again) = shelf.open();
+    let (_, again) = fixture.open();
     assert_eq!(again, Recovered { events: inputs(events + 1), notes: Vec::new() });
 }
 
@@ -100,27 +100,27 @@ fn a_tail_that_stands_there_twice_is_ignored() {
 #[track_caller]
 fn check_damaged(bytes: &[u8], events: u64) {
     let good = lines(&inputs(events)).len();
-    let shelf = Shelf::with(bytes);
-    let (mut journal, recovered) = shelf.open();
+    let fixture = JournalFixture::with(bytes);
+    let (mut journal, recovered) = fixture.open();
     assert_eq!(recovered.events, inputs(events));
-    let aside = format!("{JOURNAL}.damaged-1");
+    let damaged = format!("{JOURNAL}.damaged-1");
     let note = format!(
-        "the journal is damaged behind record {events}; what follows ({} bytes) was moved to `{aside}`",
+        "the journal is damaged behind record {events}; what follows ({} bytes) was moved to `{damaged}`",
         bytes.len() - good
     );
     assert_eq!(recovered.notes, [note]);
-    let kept = fs::read(shelf.scratch.path().join("logs").join(&aside)).unwrap();
+    let kept = fs::read(fixture.scratch.path().join("logs").join(&damaged)).unwrap();
     assert_eq!(kept, &bytes[good..]);
-    assert_eq!(shelf.names(), [JOURNAL, &aside]);
+    assert_eq!(fixture.names(), [JOURNAL, &damaged]);
     journal.append(&[input(events + 1)]).unwrap();
     drop(journal);
     // Damaged once more: the second copy gets another name.
-    let mut bytes = shelf.bytes();
+    let mut bytes = fixture.bytes();
     bytes.extend(lines(&[input(99)]));
-    fs::write(shelf.path(), &bytes).unwrap();
-    let (_, again) = shelf.open();
+    fs::write(fixture.path(), &bytes).unwrap();
+    let (_, again) = fixture.open();
     assert_eq!(again.events, inputs(events + 1));
-    assert_eq!(shelf.names(), [JOURNAL, &aside, &format!("{JOURNAL}.damaged-2")]);
+    assert_eq!(fixture.names(), [JOURNAL, &damaged, &format!("{JOURNAL}.damaged-2")]);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_line_of_50_megabytes_costs_no_memory_and_no_records() {
     check_damaged(&bytes, 2);
     // Too long, although it has the form of a record.
     let mut bytes = lines(&inputs(2));
-    let long = said(3, &"x".repeat(MAX_RECORD));
+    let long = spoken(3, &"x".repeat(MAX_RECORD));
     bytes.extend(lines(&[long]));
     assert!(matches!(recover(&bytes).rest, Rest::Torn { .. }));
     assert_eq!(recover(&bytes).events.len(), 2);

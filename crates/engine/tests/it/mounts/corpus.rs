@@ -3,7 +3,7 @@
 use crate::proofs::record::proven;
 use std::collections::BTreeSet;
 
-use super::world::{World, check_clean};
+use super::fixture::{MountsFixture, check_clean};
 
 /// Beginnings of a path.
 const STARTS: [&str; 12] = [
@@ -163,18 +163,18 @@ fn corpus() -> BTreeSet<String> {
 
 #[test]
 fn no_path_leaves_its_mount() {
-    let world = World::new();
-    let before = world.around();
+    let fixture = MountsFixture::new();
+    let before = fixture.around();
     let corpus = corpus();
     assert!(corpus.len() >= 1_000, "{}", corpus.len());
     let mut answers = 0;
     for path in &corpus {
-        let told = world.attack(path);
+        let told = fixture.attack(path);
         check_clean(&format!("{path:?}"), &told);
         answers += told.len();
     }
     assert!(answers > corpus.len());
-    assert_eq!(world.around(), before, "something outside was changed");
+    assert_eq!(fixture.around(), before, "something outside was changed");
     let paths = corpus.len();
     proven(
         "P1-paths",
@@ -184,10 +184,10 @@ fn no_path_leaves_its_mount() {
 
 #[test]
 fn a_real_path_opens_nothing() {
-    let world = World::new();
-    let before = world.around();
+    let fixture = MountsFixture::new();
+    let before = fixture.around();
     for target in ["outside/secret.txt", "project/inside.txt", "project", ""] {
-        let real = world.scratch.path().join(target);
+        let real = fixture.scratch.path().join(target);
         let real = real.to_str().unwrap();
         for path in [
             real.to_owned(),
@@ -196,11 +196,11 @@ fn a_real_path_opens_nothing() {
             format!("@project/{real}"),
             format!("file://{real}"),
         ] {
-            for answer in world.attack(&path) {
-                assert!(!answer.contains(super::world::SECRET), "{answer}");
+            for answer in fixture.attack(&path) {
+                assert!(!answer.contains(super::fixture::SECRET), "{answer}");
                 assert!(!answer.contains("inside\\n"), "{answer}");
             }
         }
     }
-    assert_eq!(world.around(), before, "something outside was changed");
+    assert_eq!(fixture.around(), before, "something outside was changed");
 }

@@ -11,7 +11,7 @@ use crewagent_core::refusal::RefusalCode;
 use crewagent_engine::disk::DiskErrorKind;
 use crewagent_engine::mounts::{Before, Mounts, Roots};
 
-use super::world::{World, check_code, writable};
+use super::fixture::{MountsFixture, check_code, writable};
 
 /// Names the folder that a child works in.
 const FOLDER: &str = "CREWAGENT_TEST_FOLDER";
@@ -62,11 +62,11 @@ fn a_write_is_flushed_before_and_after_its_rename() {
             .unwrap();
         return;
     }
-    let world = World::new();
-    let log = world.scratch.path().join("strace");
+    let fixture = MountsFixture::new();
+    let log = fixture.scratch.path().join("strace");
     let calls = "trace=openat,openat2,mkdirat,write,fsync,rename,renameat,renameat2";
     let command = ["strace", "-f", "-qq", "-s", "200", "-e", calls, "-o", log.to_str().unwrap()];
-    let traced = child(&command, TEST, &world.project());
+    let traced = child(&command, TEST, &fixture.project());
     let Some(traced) = traced.filter(|_| log.metadata().is_ok_and(|log| log.len() > 0)) else {
         println!("`strace` cannot be used here: the order of flushes is not checked");
         return;
@@ -135,16 +135,16 @@ fn a_read_only_disk_is_a_typed_error() {
 
 /// Runs a test on a file system of its own, if this user may mount one.
 fn check_mounted(mount: &str, test: &str, marker: &str) {
-    let world = World::new();
-    let folder = world.scratch.path().join("disk");
+    let fixture = MountsFixture::new();
+    let folder = fixture.scratch.path().join("disk");
     fs::create_dir(&folder).unwrap();
     let script = format!("{mount} \"$1\" || exit 0; shift; exec \"$@\"");
     let command = ["unshare", "-rm", "sh", "-c", &script, "sh", folder.to_str().unwrap()];
-    let probe = Command::new("unshare")
+    let disk_hook = Command::new("unshare")
         .args(["-rm", "sh", "-c", &format!("{mount} \"$1\""), "sh"])
         .arg(&folder)
         .output();
-    if !probe.is_ok_and(|probe| probe.status.success()) {
+    if !disk_hook.is_ok_and(|disk_hook| disk_hook.status.success()) {
         // This user may not mount, so there is no disk to be full or read-only.
         return;
     }
@@ -173,15 +173,15 @@ fn a_folder_without_rights_is_a_typed_error() {
         println!("rights were missing");
         return;
     }
-    let world = World::new();
-    let folder = world.scratch.path().join("rights");
+    let fixture = MountsFixture::new();
+    let folder = fixture.scratch.path().join("rights");
     for (name, mode) in [("closed", 0o555), ("shut", 0o000)] {
         fs::create_dir_all(folder.join(name)).unwrap();
         fs::set_permissions(folder.join(name), fs::Permissions::from_mode(mode)).unwrap();
     }
     fs::write(folder.join("unreadable.txt"), "x").unwrap();
     fs::set_permissions(folder.join("unreadable.txt"), fs::Permissions::from_mode(0o200)).unwrap();
-    fs::set_permissions(world.scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(fixture.scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let is_root = fs::write(folder.join("closed/probe"), "x").is_ok();
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env"];
     let command: &[&str] = if is_root { &nobody } else { &["env"] };

@@ -8,7 +8,7 @@ use crewagent_core::refusal::RefusalCode;
 use crewagent_engine::mounts::{Answer, Before};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::world::{REAL, SECRET, World, told, vpath, writable};
+use super::fixture::{MountsFixture, REAL, SECRET, describe, vpath, writable};
 use crate::proofs::record::{Scale, proven, scale};
 use crate::support::write;
 
@@ -34,7 +34,7 @@ impl Counts {
                 Some(value)
             }
             Err(refusal) => {
-                let text = told(&refusal);
+                let text = describe(&refusal);
                 assert!(!text.contains(SECRET) && !text.contains(REAL), "{text}");
                 if refusal.code == RefusalCode::Sandbox {
                     self.refused.fetch_add(1, Ordering::Relaxed);
@@ -48,9 +48,9 @@ impl Counts {
     }
 }
 
-fn operation(world: &World, counts: &Counts, index: usize) {
+fn operation(fixture: &MountsFixture, counts: &Counts, index: usize) {
     let is_inside = |bytes: &[u8]| assert_eq!(bytes, b"inside", "{index}");
-    let mounts = &world.mounts;
+    let mounts = &fixture.mounts;
     match index % 16 {
         0 => {
             let path = writable(&format!("@project/swap/new-{}.txt", index % 50));
@@ -74,11 +74,11 @@ fn operation(world: &World, counts: &Counts, index: usize) {
             }));
         }
         4 => {
-            let found = counts.count(world.search(SECRET, "@project/swap/data.txt"));
+            let found = counts.count(fixture.search(SECRET, "@project/swap/data.txt"));
             assert!(found.is_none_or(|found| found.matches.is_empty()));
         }
         5 if index % 160 == 5 => {
-            let found = counts.count(world.search(SECRET, "@project"));
+            let found = counts.count(fixture.search(SECRET, "@project"));
             assert!(found.is_none_or(|found| found.matches.is_empty()));
         }
         6 => {
@@ -106,15 +106,15 @@ fn fast_folder() -> PathBuf {
 
 #[test]
 fn swapping_a_folder_for_a_link_wins_nothing() {
-    let world = World::in_folder(&fast_folder());
-    let project = world.project();
+    let fixture = MountsFixture::in_folder(&fast_folder());
+    let project = fixture.project();
     write(&project, "swap/data.txt", "inside");
     write(&project, "file.txt", "inside");
-    write(&world.outside(), "data.txt", SECRET);
-    write(&world.outside(), "only-outside", SECRET);
+    write(&fixture.outside(), "data.txt", SECRET);
+    write(&fixture.outside(), "only-outside", SECRET);
     std::os::unix::fs::symlink("../outside", project.join("swap-link")).unwrap();
     std::os::unix::fs::symlink("../outside/secret.txt", project.join("file-link")).unwrap();
-    let before = world.around();
+    let before = fixture.around();
     let operations = match scale() {
         Scale::Sample => SAMPLE_OPERATIONS,
         Scale::Full => FULL_OPERATIONS,
@@ -134,7 +134,7 @@ fn swapping_a_folder_for_a_link_wins_nothing() {
             while let index = next.fetch_add(1, Ordering::Relaxed)
                 && index < operations
             {
-                operation(&world, &counts, index);
+                operation(&fixture, &counts, index);
             }
         };
         let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
@@ -146,7 +146,7 @@ fn swapping_a_folder_for_a_link_wins_nothing() {
     let (done, refused) = (counts.done.into_inner(), counts.refused.into_inner());
     println!("{swaps} swaps; {done} operations were done, {refused} refused");
     assert!(done > 1_000 && refused > 1_000 && swaps > 1_000, "there was no race");
-    assert_eq!(world.around(), before, "something outside was changed");
+    assert_eq!(fixture.around(), before, "something outside was changed");
     let result =
         format!("{operations} operations while folders and files are swapped for links; 0 escapes");
     proven("P1-race", &result);

@@ -12,9 +12,9 @@ use crewagent_core::refusal::RefusalCode::{
 use crewagent_engine::mounts::Before;
 use serde_json::json;
 
-use super::world::{SECRET, World, check_clean, check_code, vpath, writable};
+use super::fixture::{MountsFixture, SECRET, check_clean, check_code, vpath, writable};
 use crate::support::write;
-use crate::tools::desk::refusal_code;
+use crate::tools::fixture::refusal_code;
 
 /// Expected result of one operation.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +28,11 @@ const MISSING: Expect = Expect::Refused(NotFound);
 
 /// Prepares a project, puts a path through every operation, and checks that nothing outside was touched.
 #[track_caller]
-fn check_setup(prepare: impl FnOnce(&World), path: &str, read: Expect, write: Expect) {
-    let world = World::new();
-    prepare(&world);
-    let before = world.around();
-    let told =
+fn check_setup(prepare: impl FnOnce(&MountsFixture), path: &str, read: Expect, write: Expect) {
+    let fixture = MountsFixture::new();
+    prepare(&fixture);
+    let before = fixture.around();
+    let describe =
         |expected: Expect, refusal: Option<RefusalCode>, what: &str| match (expected, refusal) {
             (Expect::Done, None) => {}
             (Expect::Refused(expected), Some(code)) if code == expected => {}
@@ -40,28 +40,31 @@ fn check_setup(prepare: impl FnOnce(&World), path: &str, read: Expect, write: Ex
                 panic!("{what} {path}: {expected:?} was expected, not {refusal:?}")
             }
         };
-    let result = world.mounts.read(&vpath(path), 1 << 20).unwrap();
-    told(read, result.err().map(|refusal| refusal.code), "read");
-    let result = world.mounts.append(&writable(path), b"more", Before::Anything, 1 << 20).unwrap();
-    told(write, result.err().map(|refusal| refusal.code), "append");
-    let result = world.mounts.replace(&writable(path), b"more", Before::Anything).unwrap();
-    told(write, result.err().map(|refusal| refusal.code), "replace");
-    let by_tool = |name, arguments| refusal_code(&world.mounts, name, arguments);
-    told(read, by_tool("fs.read", json!({"path": path})), "fs.read");
-    told(write, by_tool("fs.write", json!({"path": path, "content": "x"})), "fs.write");
-    let mut answers = world.attack(path);
-    answers.extend(world.attack("@project"));
+    let result = fixture.mounts.read(&vpath(path), 1 << 20).unwrap();
+    describe(read, result.err().map(|refusal| refusal.code), "read");
+    let result =
+        fixture.mounts.append(&writable(path), b"more", Before::Anything, 1 << 20).unwrap();
+    describe(write, result.err().map(|refusal| refusal.code), "append");
+    let result = fixture.mounts.replace(&writable(path), b"more", Before::Anything).unwrap();
+    describe(write, result.err().map(|refusal| refusal.code), "replace");
+    let by_tool = |name, arguments| refusal_code(&fixture.mounts, name, arguments);
+    describe(read, by_tool("fs.read", json!({"path": path})), "fs.read");
+    describe(write, by_tool("fs.write", json!({"path": path, "content": "x"})), "fs.write");
+    let mut answers = fixture.attack(path);
+    answers.extend(fixture.attack("@project"));
     check_clean(path, &answers);
-    assert_eq!(world.around(), before, "{path}: something outside was changed");
+    assert_eq!(fixture.around(), before, "{path}: something outside was changed");
 }
 
-fn link(target: impl AsRef<Path>, name: &str) -> impl FnOnce(&World) {
-    move |world| symlink(target, world.project().join(name)).unwrap()
+fn link(target: impl AsRef<Path>, name: &str) -> impl FnOnce(&MountsFixture) {
+    move |fixture| symlink(target, fixture.project().join(name)).unwrap()
 }
 
 /// Returns a setup that links to the place outside, whose path is known only at runtime.
-fn link_out(target: &'static str, name: &'static str) -> impl FnOnce(&World) {
-    move |world| symlink(world.scratch.path().join(target), world.project().join(name)).unwrap()
+fn link_out(target: &'static str, name: &'static str) -> impl FnOnce(&MountsFixture) {
+    move |fixture| {
+        symlink(fixture.scratch.path().join(target), fixture.project().join(name)).unwrap()
+    }
 }
 
 #[test]
@@ -91,18 +94,19 @@ fn an_absolute_link_is_refused_even_when_it_leads_back() {
 #[test]
 fn chains_of_links_are_followed_to_their_end() {
     let chain = |last: &'static str| {
-        move |world: &World| {
-            symlink("b", world.project().join("a")).unwrap();
-            symlink("sub/c", world.project().join("b")).unwrap();
-            symlink(last, world.project().join("sub/c")).unwrap();
+        move |fixture: &MountsFixture| {
+            symlink("b", fixture.project().join("a")).unwrap();
+            symlink("sub/c", fixture.project().join("b")).unwrap();
+            symlink(last, fixture.project().join("sub/c")).unwrap();
         }
     };
     check_setup(chain("../../outside/secret.txt"), "@project/a", HARD, HARD);
     check_setup(chain("../inside.txt"), "@project/a", Expect::Done, Expect::Done);
-    let long = |world: &World| {
-        symlink("inside.txt", world.project().join("l0")).unwrap();
+    let long = |fixture: &MountsFixture| {
+        symlink("inside.txt", fixture.project().join("l0")).unwrap();
         for index in 0..50 {
-            symlink(format!("l{index}"), world.project().join(format!("l{}", index + 1))).unwrap();
+            symlink(format!("l{index}"), fixture.project().join(format!("l{}", index + 1)))
+                .unwrap();
         }
     };
     check_setup(long, "@project/l50", HARD, HARD);
@@ -112,9 +116,9 @@ fn chains_of_links_are_followed_to_their_end() {
 fn links_in_circles_are_refused() {
     check_setup(link("l", "l"), "@project/l", HARD, HARD);
     check_setup(link("l/l", "l"), "@project/l/x", HARD, HARD);
-    let two = |world: &World| {
-        symlink("b", world.project().join("a")).unwrap();
-        symlink("a", world.project().join("b")).unwrap();
+    let two = |fixture: &MountsFixture| {
+        symlink("b", fixture.project().join("a")).unwrap();
+        symlink("a", fixture.project().join("b")).unwrap();
     };
     check_setup(two, "@project/a", HARD, HARD);
     // A link to its own folder is no cycle as long as the path ends.
@@ -148,10 +152,11 @@ fn links_of_the_kernel_are_refused() {
     check_setup(link("/dev/stdin", "s"), "@project/s", HARD, HARD);
     check_setup(link("/dev/zero", "z"), "@project/z", HARD, HARD);
     // An open file of our own, outside.
-    let open = |world: &World| {
+    let open = |fixture: &MountsFixture| {
         use std::os::fd::AsRawFd;
-        let file = fs::File::open(world.outside().join("secret.txt")).unwrap();
-        symlink(format!("/proc/self/fd/{}", file.as_raw_fd()), world.project().join("f")).unwrap();
+        let file = fs::File::open(fixture.outside().join("secret.txt")).unwrap();
+        symlink(format!("/proc/self/fd/{}", file.as_raw_fd()), fixture.project().join("f"))
+            .unwrap();
         // It stays open until the process ends.
         std::mem::forget(file);
     };
@@ -163,8 +168,8 @@ fn links_of_the_kernel_are_refused() {
 #[test]
 fn a_mount_of_the_kernels_own_links_is_no_way_out() {
     use crewagent_engine::mounts::{Mounts, Roots};
-    let world = World::new();
-    let state = world.scratch.path().join("state");
+    let fixture = MountsFixture::new();
+    let state = fixture.scratch.path().join("state");
     let proc = Mounts::open(&Roots { project: "/proc/self".into(), package: state.clone(), state });
     let proc = proc.unwrap();
     for path in ["root/etc/passwd", "cwd/Cargo.toml", "exe", "fd/0", "root"] {
@@ -178,32 +183,33 @@ fn a_mount_of_the_kernels_own_links_is_no_way_out() {
 
 #[test]
 fn pipes_sockets_and_devices_are_refused_without_waiting() {
-    let pipe = |world: &World| {
-        let status = Command::new("mkfifo").arg(world.project().join("p")).status().unwrap();
+    let pipe = |fixture: &MountsFixture| {
+        let status = Command::new("mkfifo").arg(fixture.project().join("p")).status().unwrap();
         assert!(status.success());
     };
     check_setup(pipe, "@project/p", HARD, HARD);
-    let linked = |world: &World| {
-        pipe(world);
-        symlink("p", world.project().join("l")).unwrap();
+    let linked = |fixture: &MountsFixture| {
+        pipe(fixture);
+        symlink("p", fixture.project().join("l")).unwrap();
     };
     check_setup(linked, "@project/l", HARD, HARD);
     check_setup(pipe, "@project/p/x", MISSING, Expect::Refused(InvalidArguments));
-    let socket = |world: &World| drop(UnixListener::bind(world.project().join("s")).unwrap());
+    let socket =
+        |fixture: &MountsFixture| drop(UnixListener::bind(fixture.project().join("s")).unwrap());
     check_setup(socket, "@project/s", HARD, HARD);
     for (kind, major, minor) in [("c", "1", "5"), ("c", "1", "3"), ("c", "5", "0"), ("b", "7", "0")]
     {
         let name = std::cell::Cell::new(false);
-        let device = |world: &World| {
+        let device = |fixture: &MountsFixture| {
             let made = Command::new("mknod")
-                .arg(world.project().join("dev"))
+                .arg(fixture.project().join("dev"))
                 .args([kind, major, minor])
                 .output();
             name.set(made.is_ok_and(|made| made.status.success()));
             if !name.get() {
                 // Only root can create a device; a pipe is the next best.
-                pipe(world);
-                fs::rename(world.project().join("p"), world.project().join("dev")).unwrap();
+                pipe(fixture);
+                fs::rename(fixture.project().join("p"), fixture.project().join("dev")).unwrap();
             }
         };
         check_setup(device, "@project/dev", HARD, HARD);
@@ -212,56 +218,56 @@ fn pipes_sockets_and_devices_are_refused_without_waiting() {
 
 #[test]
 fn a_hard_link_is_not_replaced() {
-    let world = World::new();
-    fs::hard_link(world.outside().join("secret.txt"), world.project().join("h")).unwrap();
-    let before = world.around();
+    let fixture = MountsFixture::new();
+    fs::hard_link(fixture.outside().join("secret.txt"), fixture.project().join("h")).unwrap();
+    let before = fixture.around();
     for before in [Before::Anything, Before::Nothing] {
         let refusal =
-            check_code(world.mounts.replace(&writable("@project/h"), b"x", before), Sandbox);
+            check_code(fixture.mounts.replace(&writable("@project/h"), b"x", before), Sandbox);
         assert!(refusal.message.contains("one of 2 names"), "{}", refusal.message);
     }
-    check_code(world.mounts.append(&writable("@project/h"), b"x", Before::Anything, 99), Sandbox);
-    assert_eq!(world.around(), before);
+    check_code(fixture.mounts.append(&writable("@project/h"), b"x", Before::Anything, 99), Sandbox);
+    assert_eq!(fixture.around(), before);
     // A hard link cannot be told from any other file when it is read; this is documented.
-    let read = world.mounts.read(&vpath("@project/h"), 99).unwrap().unwrap();
+    let read = fixture.mounts.read(&vpath("@project/h"), 99).unwrap().unwrap();
     assert_eq!(read.bytes, SECRET.as_bytes());
 }
 
 #[test]
 fn a_link_inside_the_mount_is_written_through() {
-    let world = World::new();
-    symlink("../inside.txt", world.project().join("sub/l")).unwrap();
-    symlink("sub", world.project().join("d")).unwrap();
-    world.replace("@project/d/l", "through two").unwrap().unwrap();
-    assert_eq!(fs::read(world.project().join("inside.txt")).unwrap(), b"through two");
-    assert!(fs::symlink_metadata(world.project().join("sub/l")).unwrap().is_symlink());
-    world.replace("@project/d/new/file.txt", "made").unwrap().unwrap();
-    assert_eq!(fs::read(world.project().join("sub/new/file.txt")).unwrap(), b"made");
+    let fixture = MountsFixture::new();
+    symlink("../inside.txt", fixture.project().join("sub/l")).unwrap();
+    symlink("sub", fixture.project().join("d")).unwrap();
+    fixture.replace("@project/d/l", "through two").unwrap().unwrap();
+    assert_eq!(fs::read(fixture.project().join("inside.txt")).unwrap(), b"through two");
+    assert!(fs::symlink_metadata(fixture.project().join("sub/l")).unwrap().is_symlink());
+    fixture.replace("@project/d/new/file.txt", "made").unwrap().unwrap();
+    assert_eq!(fs::read(fixture.project().join("sub/new/file.txt")).unwrap(), b"made");
     check_code(
-        world.mounts.replace(&writable("@project/d/l"), b"x", Before::Nothing),
+        fixture.mounts.replace(&writable("@project/d/l"), b"x", Before::Nothing),
         Precondition,
     );
 }
 
 #[test]
 fn a_link_does_not_lend_rights() {
-    let hooks = |world: &World| {
-        write(&world.project(), ".git/hooks/sample", "x");
-        symlink(".git/hooks", world.project().join("hooks")).unwrap();
-        symlink(".git/config", world.project().join("config")).unwrap();
-        symlink(".git", world.project().join("sub/repo")).unwrap();
+    let hooks = |fixture: &MountsFixture| {
+        write(&fixture.project(), ".git/hooks/sample", "x");
+        symlink(".git/hooks", fixture.project().join("hooks")).unwrap();
+        symlink(".git/config", fixture.project().join("config")).unwrap();
+        symlink(".git", fixture.project().join("sub/repo")).unwrap();
     };
     check_setup(hooks, "@project/hooks/sample", Expect::Done, HARD);
     check_setup(hooks, "@project/hooks/pre-commit", MISSING, HARD);
     check_setup(hooks, "@project/config", MISSING, HARD);
-    let upwards = |world: &World| {
-        fs::create_dir_all(world.project().join(".git/hooks")).unwrap();
-        symlink("../.git", world.project().join("sub/repo")).unwrap();
+    let upwards = |fixture: &MountsFixture| {
+        fs::create_dir_all(fixture.project().join(".git/hooks")).unwrap();
+        symlink("../.git", fixture.project().join("sub/repo")).unwrap();
     };
     check_setup(upwards, "@project/sub/repo/hooks/pre-commit", MISSING, HARD);
-    let logs = |world: &World| {
-        symlink("logs", world.scratch.path().join("state/l")).unwrap();
-        symlink("../state/logs", world.project().join("l")).unwrap();
+    let logs = |fixture: &MountsFixture| {
+        symlink("logs", fixture.scratch.path().join("state/l")).unwrap();
+        symlink("../state/logs", fixture.project().join("l")).unwrap();
     };
     check_setup(logs, "@state/l/execution.jsonl", Expect::Done, HARD);
     check_setup(logs, "@project/l/execution.jsonl", HARD, HARD);
@@ -269,32 +275,34 @@ fn a_link_does_not_lend_rights() {
 
 #[test]
 fn a_link_in_the_place_of_the_temp_file_is_not_followed() {
-    let world = World::new();
+    let fixture = MountsFixture::new();
     let stem = crewagent_core::integrity::Digest::of(b"new.txt").short();
     for writer in 0..3 {
         let name = format!(".crewagent-{stem}-{writer}.tmp");
-        symlink("../outside/secret.txt", world.project().join(name)).unwrap();
+        symlink("../outside/secret.txt", fixture.project().join(name)).unwrap();
     }
-    let before = world.around();
-    world.replace("@project/new.txt", "x").unwrap().unwrap();
-    assert_eq!(world.around(), before);
-    assert_eq!(fs::read(world.project().join("new.txt")).unwrap(), b"x");
+    let before = fixture.around();
+    fixture.replace("@project/new.txt", "x").unwrap().unwrap();
+    assert_eq!(fixture.around(), before);
+    assert_eq!(fs::read(fixture.project().join("new.txt")).unwrap(), b"x");
 }
 
 #[test]
 fn hostile_ignore_files_do_not_stop_a_search() {
     for target in ["/dev/zero", "/dev/stdin", "/dev/random", "../outside/secret.txt", ".gitignore"]
     {
-        let world = World::new();
-        symlink(target, world.project().join(".gitignore")).unwrap();
-        symlink(target, world.project().join(".ignore")).unwrap();
-        let found = world.search("inside", "@project").unwrap().unwrap();
+        let fixture = MountsFixture::new();
+        symlink(target, fixture.project().join(".gitignore")).unwrap();
+        symlink(target, fixture.project().join(".ignore")).unwrap();
+        let found = fixture.search("inside", "@project").unwrap().unwrap();
         assert_eq!(found.matches.len(), 2, "{target}");
     }
-    let world = World::new();
+    let fixture = MountsFixture::new();
     for name in [".gitignore", ".ignore", "sub/.gitignore"] {
-        assert!(Command::new("mkfifo").arg(world.project().join(name)).status().unwrap().success());
+        assert!(
+            Command::new("mkfifo").arg(fixture.project().join(name)).status().unwrap().success()
+        );
     }
-    assert_eq!(world.search("inside", "@project").unwrap().unwrap().matches.len(), 2);
-    assert_eq!(world.search("inside", "@project/sub").unwrap().unwrap().matches.len(), 1);
+    assert_eq!(fixture.search("inside", "@project").unwrap().unwrap().matches.len(), 2);
+    assert_eq!(fixture.search("inside", "@project/sub").unwrap().unwrap().matches.len(), 1);
 }

@@ -10,17 +10,17 @@ use crewagent_engine::disk::Disk;
 use crewagent_engine::journal::recover;
 use crewagent_engine::runtime::{NoDocument, ResumeError};
 
+use super::fixture::{Process, ProofFixture, Stopped, clock};
 use super::kill::Calm;
 use super::record;
-use super::scene::{Process, Scene, Stopped, clock};
 use super::twelve::twelve;
-use crate::probe::{Fault, Recorder};
+use crate::disk_hook::{Fault, Recorder};
 
 /// Plays until the process dies at this operation.
-fn die(scene: &Scene, operation: usize) {
-    scene.reset();
+fn die(fixture: &ProofFixture, operation: usize) {
+    fixture.reset();
     let recorder = Recorder::new(Fault::Crash(operation));
-    let process = scene.process(recorder.disk(), &clock(0));
+    let process = fixture.process(recorder.disk(), &clock(0));
     assert!(recorder.fired() > 0 && process.end.is_err());
 }
 
@@ -51,13 +51,13 @@ fn after_moves(calm: &Calm) -> Vec<usize> {
     moves.map(written).collect()
 }
 
-fn go_on(scene: &Scene, calm: &Calm, case: &str) -> String {
-    let process = scene.process(Disk::real(), &clock(1));
+fn go_on(fixture: &ProofFixture, calm: &Calm, case: &str) -> String {
+    let process = fixture.process(Disk::real(), &clock(1));
     if let Err(stopped) = &process.end {
         panic!("{case}: {stopped:?}");
     }
-    assert!(scene.is_complete(), "{case}");
-    scene.picture().check(&calm.picture, &case);
+    assert!(fixture.is_complete(), "{case}");
+    fixture.picture().check(&calm.picture, &case);
     notes(&process)
 }
 
@@ -139,13 +139,13 @@ const TAILS: [Tail; 9] = [
 
 #[test]
 fn a_spoiled_end_of_a_journal_costs_at_most_the_torn_record() {
-    let scene = Scene::new(twelve());
-    let calm = Calm::of(&scene);
+    let fixture = ProofFixture::new(twelve());
+    let calm = Calm::of(&fixture);
     let mut cases = 0;
     for operation in (1..9).map(|n| calm.operations * n / 9) {
         for tail in &TAILS {
-            die(&scene, operation);
-            let path = scene.journal_path().unwrap();
+            die(&fixture, operation);
+            let path = fixture.journal_path().unwrap();
             let journal = fs::read(&path).unwrap();
             let events = recover(&journal).events;
             let is_intent = |event: &Event| {
@@ -164,7 +164,7 @@ fn a_spoiled_end_of_a_journal_costs_at_most_the_torn_record() {
             let case = format!("{} after {operation} operations", tail.name);
             assert!(after + tail.lost >= before, "{case}: {after} of {before} events are left");
             fs::write(&path, spoiled).unwrap();
-            let said = go_on(&scene, &calm, &case);
+            let said = go_on(&fixture, &calm, &case);
             assert!(said.contains(tail.said), "{case}: `{said}`");
             assert!(!tail.said.is_empty() || said.is_empty(), "{case}: `{said}`");
             cases += 1;
@@ -178,12 +178,12 @@ fn a_spoiled_end_of_a_journal_costs_at_most_the_torn_record() {
 
 #[test]
 fn without_a_journal_the_document_says_where_a_run_stands() {
-    let scene = Scene::new(twelve());
-    let calm = Calm::of(&scene);
+    let fixture = ProofFixture::new(twelve());
+    let calm = Calm::of(&fixture);
     for operation in after_moves(&calm) {
-        die(&scene, operation);
-        fs::remove_file(scene.journal_path().unwrap()).unwrap();
-        let said = go_on(&scene, &calm, &format!("no journal after {operation}"));
+        die(&fixture, operation);
+        fs::remove_file(fixture.journal_path().unwrap()).unwrap();
+        let said = go_on(&fixture, &calm, &format!("no journal after {operation}"));
         assert!(said.contains("the journal was missing"), "{said}");
         assert!(said.contains("begins anew"), "{said}");
     }
@@ -191,35 +191,35 @@ fn without_a_journal_the_document_says_where_a_run_stands() {
 
 #[test]
 fn a_journal_that_is_damaged_in_the_middle_is_set_aside_and_the_document_counts() {
-    let scene = Scene::new(twelve());
-    let calm = Calm::of(&scene);
+    let fixture = ProofFixture::new(twelve());
+    let calm = Calm::of(&fixture);
     for (n, operation) in after_moves(&calm).into_iter().enumerate() {
-        die(&scene, operation);
-        let path = scene.journal_path().unwrap();
+        die(&fixture, operation);
+        let path = fixture.journal_path().unwrap();
         let text = fs::read_to_string(&path).unwrap();
         let mut lines: Vec<&str> = text.lines().collect();
         let at = 1 + (n * 7) % (lines.len() - 2);
         lines[at] = "{\"seq\": 3, spoiled";
         fs::write(&path, lines.join("\n") + "\n").unwrap();
         let case = format!("line {at} of {} after {operation}", lines.len());
-        let said = go_on(&scene, &calm, &case);
+        let said = go_on(&fixture, &calm, &case);
         assert!(said.contains("the journal is damaged behind record"), "{case}: {said}");
-        let aside = path.with_file_name("execution.jsonl.damaged-1");
-        assert!(fs::read_to_string(aside).unwrap().starts_with("{\"seq\": 3, spoiled"), "{case}");
+        let damaged = path.with_file_name("execution.jsonl.damaged-1");
+        assert!(fs::read_to_string(damaged).unwrap().starts_with("{\"seq\": 3, spoiled"), "{case}");
     }
 }
 
 #[test]
 fn a_document_that_was_edited_by_hand_counts() {
-    let scene = Scene::new(twelve());
-    let calm = Calm::of(&scene);
+    let fixture = ProofFixture::new(twelve());
+    let calm = Calm::of(&fixture);
     // At the third node, which overwrites a file: sent back to it, the run repeats it.
     let operation = after_moves(&calm)[3];
     for (from, to) in
         [("kind: short", "kind: long"), ("currentNodeId: node-00005", "currentNodeId: node-00003")]
     {
-        die(&scene, operation);
-        let path = scene.run_folder().unwrap().join("state/workflow.md");
+        die(&fixture, operation);
+        let path = fixture.run_folder().unwrap().join("state/workflow.md");
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{text}");
         let mut text = text.replace(from, to);
@@ -227,9 +227,9 @@ fn a_document_that_was_edited_by_hand_counts() {
             text = text.replace("  - node-00003\n", "").replace("  - node-00004\n", "");
         }
         fs::write(&path, text).unwrap();
-        let process = scene.process(Disk::real(), &clock(1));
+        let process = fixture.process(Disk::real(), &clock(1));
         process.end.as_ref().unwrap();
-        assert!(scene.is_complete());
+        assert!(fixture.is_complete());
         let said = notes(&process);
         assert!(said.contains("was changed outside of the run"), "{said}");
         let turns = process.told.iter().find_map(|event| match &event.kind {
@@ -240,20 +240,20 @@ fn a_document_that_was_edited_by_hand_counts() {
         });
         let expected = to.strip_prefix("currentNodeId: ").unwrap_or("node-00005");
         assert_eq!(turns.as_deref(), Some(expected));
-        let document = scene.picture().document;
+        let document = fixture.picture().document;
         assert!(!to.starts_with("kind") || document.contains("kind: long"), "{document}");
     }
 }
 
 #[test]
 fn without_a_readable_document_a_run_is_not_taken_over_and_nothing_is_spoiled() {
-    let scene = Scene::new(twelve());
-    let calm = Calm::of(&scene);
-    die(&scene, calm.operations / 2);
-    let path = scene.run_folder().unwrap().join("state/workflow.md");
+    let fixture = ProofFixture::new(twelve());
+    let calm = Calm::of(&fixture);
+    die(&fixture, calm.operations / 2);
+    let path = fixture.run_folder().unwrap().join("state/workflow.md");
     let good = fs::read(&path).unwrap();
     fs::remove_file(&path).unwrap();
-    let process = scene.process(Disk::real(), &clock(1));
+    let process = fixture.process(Disk::real(), &clock(1));
     assert!(
         matches!(process.end, Err(Stopped::Resume(ResumeError::State(NoDocument::Unusable(_))))),
         "{:?}",
@@ -261,7 +261,7 @@ fn without_a_readable_document_a_run_is_not_taken_over_and_nothing_is_spoiled() 
     );
     for bad in [&b"no frontmatter"[..], b"---\n: [\n---\n", b"\xff\xfe", b"", &[0; 600]] {
         fs::write(&path, bad).unwrap();
-        let process = scene.process(Disk::real(), &clock(1));
+        let process = fixture.process(Disk::real(), &clock(1));
         assert!(
             matches!(process.end, Err(Stopped::Resume(ResumeError::State(_)))),
             "{:?}",
@@ -270,5 +270,5 @@ fn without_a_readable_document_a_run_is_not_taken_over_and_nothing_is_spoiled() 
         assert_eq!(fs::read(&path).unwrap(), bad);
     }
     fs::write(&path, good).unwrap();
-    go_on(&scene, &calm, "the document is back");
+    go_on(&fixture, &calm, "the document is back");
 }

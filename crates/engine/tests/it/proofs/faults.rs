@@ -10,34 +10,34 @@ use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::RunId;
 use crewagent_engine::tool_server::ToolServers;
 
+use super::fixture::{ProofFixture, check_kept, clock};
 use super::kill::{Calm, check_readable};
 use super::record::{Scale, scale};
-use super::scene::{Scene, check_kept, clock};
 use super::twelve::{Piece, three, twelve};
 use super::{record, spread};
-use crate::probe::{Fault, Recorder};
-use crate::stage::{Stage, drive, ticking};
+use crate::disk_hook::{Fault, Recorder};
+use crate::golden_fixture::{GoldenFixture, drive, ticking};
 
 /// EIO, ENOSPC, EDQUOT, EMFILE, EROFS, EACCES, as Linux numbers them.
 const ERRORS: [i32; 6] = [5, 28, 122, 24, 30, 13];
 
-fn check_fault(scene: &Scene, calm: &Calm, fault: Fault) {
-    scene.reset();
+fn check_fault(fixture: &ProofFixture, calm: &Calm, fault: Fault) {
+    fixture.reset();
     let recorder = Recorder::new(fault);
-    let first = scene.process(recorder.disk(), &clock(0));
+    let first = fixture.process(recorder.disk(), &clock(0));
     assert!(recorder.fired() > 0, "{fault:?} did not happen");
     let operation = &calm.log[at(fault)];
-    check_readable(scene, &(fault, operation));
-    check_kept(&first.told, &scene.judged(), &(fault, operation));
+    check_readable(fixture, &(fault, operation));
+    check_kept(&first.told, &fixture.judged(), &(fault, operation));
     if first.end.is_ok() {
-        assert!(scene.is_complete(), "{fault:?} ({operation}): it says that it is done");
+        assert!(fixture.is_complete(), "{fault:?} ({operation}): it says that it is done");
     }
-    let second = scene.process(Recorder::new(Fault::Never).disk(), &clock(1));
+    let second = fixture.process(Recorder::new(Fault::Never).disk(), &clock(1));
     if let Err(stopped) = &second.end {
         panic!("{fault:?} ({operation}): {stopped:?}, after {:?}", first.end);
     }
-    assert!(scene.is_complete(), "{fault:?} ({operation})");
-    scene.picture().check(&calm.picture, &(fault, operation, first.end));
+    assert!(fixture.is_complete(), "{fault:?} ({operation})");
+    fixture.picture().check(&calm.picture, &(fault, operation, first.end));
 }
 
 fn at(fault: Fault) -> usize {
@@ -54,7 +54,7 @@ fn a_disk_that_fails_anywhere_is_said_and_survived() {
         Scale::Sample => three,
         Scale::Full => twelve,
     };
-    let calm = Calm::of(&Scene::new(piece()));
+    let calm = Calm::of(&ProofFixture::new(piece()));
     let mut cases = Vec::new();
     for n in 0..calm.operations {
         let errors = match scale {
@@ -68,7 +68,7 @@ fn a_disk_that_fails_anywhere_is_said_and_survived() {
             cases.extend([Fault::Short(n, 0), Fault::Short(n, 1), Fault::Short(n, 600)]);
         }
     }
-    spread(piece, &cases, |scene, fault| check_fault(scene, &calm, *fault));
+    spread(piece, &cases, |fixture, fault| check_fault(fixture, &calm, *fault));
     record::proven(
         "D3",
         &format!(
@@ -81,15 +81,17 @@ fn a_disk_that_fails_anywhere_is_said_and_survived() {
 
 #[test]
 fn words_that_cannot_be_recorded_are_not_said() {
-    let stage = Stage::set("002-branch-greenfield");
-    let words = &stage.script.inputs[0];
+    let golden_fixture = GoldenFixture::set("002-branch-greenfield");
+    let words = &golden_fixture.script.inputs[0];
     // Up to the first question, with the number of operations that it takes.
     let begin = |recorder: &Arc<Recorder>| {
-        stage.reset_project();
-        let store = stage.store(recorder.disk());
-        let mut run =
-            Runtime::new(&store, ToolServers::none()).by(ticking()).start(&stage.plan()).unwrap();
-        drive(&mut run, &stage.model, &mut Vec::new()).unwrap();
+        golden_fixture.reset_project();
+        let store = golden_fixture.store(recorder.disk());
+        let mut run = Runtime::new(&store, ToolServers::none())
+            .by(ticking())
+            .start(&golden_fixture.plan())
+            .unwrap();
+        drive(&mut run, &golden_fixture.model, &mut Vec::new()).unwrap();
         run
     };
     let calm = Recorder::new(Fault::Never);
@@ -103,11 +105,11 @@ fn words_that_cannot_be_recorded_are_not_said() {
     // Leaving the run does not record the input either.
     run.finish(&run.rest().unwrap(), &mut |_| {}).unwrap();
     drop(run);
-    let store = stage.store(Disk::real());
+    let store = golden_fixture.store(Disk::real());
     let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
     let mut run = runtime.resume(&id, &SettingsChange::default()).unwrap();
     run.say(words, &mut |_| {}).unwrap();
-    drive(&mut run, &stage.model, &mut Vec::new()).unwrap();
+    drive(&mut run, &golden_fixture.model, &mut Vec::new()).unwrap();
     let events = store.runs().look(&id).unwrap().recovered.events;
     let inputs =
         events.iter().filter(|event| matches!(event.kind, EventKind::User(UserEvent::Input(_))));

@@ -6,47 +6,47 @@ use std::path::{Path, PathBuf};
 
 use crewagent_engine::disk::Disk;
 
+use super::fixture::{ProofFixture, clock};
 use super::kill::Calm;
 use super::record;
-use super::scene::{Scene, clock};
 use super::twelve::three;
-use crate::probe::{Fault, Recorder};
-use crate::stage::copy;
+use crate::disk_hook::{Fault, Recorder};
+use crate::golden_fixture::copy;
 
-fn kept() -> PathBuf {
+fn kept_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept")
 }
 
 /// Creates a folder by dying in the middle of a patch of two files: one is changed, the other is not, and only the
 /// intent says so.
 fn keep(version: &str) {
-    let scene = Scene::new(three());
-    let calm = Calm::of(&scene);
+    let fixture = ProofFixture::new(three());
+    let calm = Calm::of(&fixture);
     let is_second =
         |line: &String| line.starts_with("rename ") && line.ends_with("-> @project/README.md");
     let operation = calm.log.iter().position(is_second).unwrap();
-    scene.reset();
-    let process = scene.process(Recorder::new(Fault::Crash(operation)).disk(), &clock(0));
+    fixture.reset();
+    let process = fixture.process(Recorder::new(Fault::Crash(operation)).disk(), &clock(0));
     assert!(process.end.is_err());
-    let folder = kept().join(version);
+    let folder = kept_folder().join(version);
     let _ = fs::remove_dir_all(&folder);
-    copy(&scene.project(), &folder.join("project"));
-    copy(&scene.root().join("package"), &folder.join("package"));
-    copy(&scene.run_folder().unwrap(), &folder.join("run"));
+    copy(&fixture.project(), &folder.join("project"));
+    copy(&fixture.root().join("package"), &folder.join("package"));
+    copy(&fixture.run_folder().unwrap(), &folder.join("run"));
 }
 
 /// Copies a kept run into the store of a fixture.
-fn take_up(scene: &Scene, folder: &Path) {
-    scene.clear();
-    copy(&folder.join("project"), &scene.project());
-    let store = scene.store(Disk::real());
+fn take_up(fixture: &ProofFixture, folder: &Path) {
+    fixture.clear();
+    copy(&folder.join("project"), &fixture.project());
+    let store = fixture.store(Disk::real());
     store.packages().import(&folder.join("package"), &mut || {}).unwrap();
-    let project = store.projects().of(&scene.project()).unwrap().id;
+    let project = store.projects().of(&fixture.project()).unwrap().id;
     let path = folder.join("run/run.json");
     let mut record: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     record["projectId"] = project.as_str().into();
     let id = record["runId"].as_str().unwrap().to_owned();
-    let run = scene.root().join("home/projects").join(project.as_str()).join("runs").join(id);
+    let run = fixture.root().join("home/projects").join(project.as_str()).join("runs").join(id);
     copy(&folder.join("run"), &run);
     fs::write(run.join("run.json"), record.to_string()).unwrap();
 }
@@ -56,17 +56,17 @@ fn runs_of_released_versions_can_be_taken_over() {
     if let Ok(version) = std::env::var("KEEP_RUN") {
         keep(&version);
     }
-    let scene = Scene::new(three());
-    let calm = Calm::of(&scene);
+    let fixture = ProofFixture::new(three());
+    let calm = Calm::of(&fixture);
     let mut versions = Vec::new();
-    for entry in fs::read_dir(kept()).unwrap() {
+    for entry in fs::read_dir(kept_folder()).unwrap() {
         let folder = entry.unwrap().path();
-        take_up(&scene, &folder);
-        let process = scene.process(Disk::real(), &clock(1));
+        take_up(&fixture, &folder);
+        let process = fixture.process(Disk::real(), &clock(1));
         if let Err(stopped) = &process.end {
             panic!("{}: {stopped:?}", folder.display());
         }
-        scene.picture().check(&calm.picture, &folder);
+        fixture.picture().check(&calm.picture, &folder);
         versions.push(folder.file_name().unwrap().to_string_lossy().into_owned());
     }
     versions.sort();

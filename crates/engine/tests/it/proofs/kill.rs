@@ -10,11 +10,11 @@ use crewagent_core::event::{
 use crewagent_core::state::document::StateDocument;
 use crewagent_engine::journal::Rest;
 
+use super::fixture::{Picture, ProofFixture, check_kept, clock};
 use super::record::{Scale, scale};
-use super::scene::{Picture, Scene, check_kept, clock};
 use super::twelve::{Piece, three_asking, twelve};
 use super::{record, spread};
-use crate::probe::{Fault, Recorder};
+use crate::disk_hook::{Fault, Recorder};
 
 /// The run without a fault.
 pub(crate) struct Calm {
@@ -27,18 +27,18 @@ pub(crate) struct Calm {
 }
 
 impl Calm {
-    pub(crate) fn of(scene: &Scene) -> Self {
-        scene.reset();
+    pub(crate) fn of(fixture: &ProofFixture) -> Self {
+        fixture.reset();
         let recorder = Recorder::new(Fault::Never);
-        let process = scene.process(recorder.disk(), &clock(0));
+        let process = fixture.process(recorder.disk(), &clock(0));
         process.end.unwrap();
-        assert!(scene.is_complete());
+        assert!(fixture.is_complete());
         Self {
-            picture: scene.picture(),
+            picture: fixture.picture(),
             operations: recorder.count(),
             writes: writes(&[&recorder]),
             log: recorder.log(),
-            told: told_once(&scene.judged().events),
+            told: told_once(&fixture.judged().events),
         }
     }
 }
@@ -83,23 +83,23 @@ pub(crate) fn replies(events: &[Event]) -> Vec<u64> {
 }
 
 /// Checks that journal and document can be read after a process has died.
-pub(crate) fn check_readable(scene: &Scene, case: &dyn std::fmt::Debug) {
-    if let Some(run) = scene.run_folder() {
+pub(crate) fn check_readable(fixture: &ProofFixture, case: &dyn std::fmt::Debug) {
+    if let Some(run) = fixture.run_folder() {
         let document = std::fs::read_to_string(run.join("state/workflow.md")).unwrap();
         StateDocument::read(document).unwrap_or_else(|error| panic!("{case:?}: {error}"));
-        let rest = scene.judged().rest;
+        let rest = fixture.judged().rest;
         assert!(matches!(rest, Rest::Nothing | Rest::Torn { .. }), "{case:?}: {rest:?}");
     }
 }
 
-fn check_kill(scene: &Scene, calm: &Calm, fault: Fault) {
-    scene.reset();
+fn check_kill(fixture: &ProofFixture, calm: &Calm, fault: Fault) {
+    fixture.reset();
     let recorder = Recorder::new(fault);
-    let first = scene.process(recorder.disk(), &clock(0));
+    let first = fixture.process(recorder.disk(), &clock(0));
     assert!(recorder.fired() > 0, "{fault:?} did not happen");
     assert!(first.end.is_err(), "{fault:?}: a dead process came to its end");
-    check_readable(scene, &fault);
-    let judged = scene.judged();
+    check_readable(fixture, &fault);
+    let judged = fixture.judged();
     assert!(
         judged.rest == Rest::Nothing || matches!(fault, Fault::Torn(_)),
         "{fault:?}: {:?}",
@@ -109,16 +109,16 @@ fn check_kill(scene: &Scene, calm: &Calm, fault: Fault) {
     let recorded = replies(&judged.events);
 
     let after = Recorder::new(Fault::Never);
-    let second = scene.process(after.disk(), &clock(1));
+    let second = fixture.process(after.disk(), &clock(1));
     if let Err(stopped) = &second.end {
         panic!("{fault:?} ({}): {stopped:?}", calm.log[at(fault)]);
     }
-    assert!(scene.is_complete(), "{fault:?}");
-    scene.picture().check(&calm.picture, &(fault, &calm.log[at(fault)]));
+    assert!(fixture.is_complete(), "{fault:?}");
+    fixture.picture().check(&calm.picture, &(fault, &calm.log[at(fault)]));
     assert_eq!(writes(&[&recorder, &after]), calm.writes, "{fault:?}: a write happened twice");
     let again = second.model.asked().into_iter().find(|turn| recorded.contains(turn));
     assert_eq!(again, None, "{fault:?}: a reply that is recorded was asked for again");
-    let told = told_once(&scene.judged().events);
+    let told = told_once(&fixture.judged().events);
     assert_eq!(told, calm.told, "{fault:?} ({})", calm.log[at(fault)]);
 }
 
@@ -131,8 +131,8 @@ fn at(fault: Fault) -> usize {
 
 /// Kills a run at every operation. Returns the numbers of deaths and of operations.
 pub(crate) fn check_every_death(piece: fn() -> Piece) -> (usize, usize) {
-    let scene = Scene::new(piece());
-    let calm = Calm::of(&scene);
+    let fixture = ProofFixture::new(piece());
+    let calm = Calm::of(&fixture);
     let mut cases: Vec<Fault> = Vec::new();
     for n in 0..calm.operations {
         cases.push(Fault::Crash(n));
@@ -144,7 +144,7 @@ pub(crate) fn check_every_death(piece: fn() -> Piece) -> (usize, usize) {
             cases.push(Fault::Torn(n));
         }
     }
-    spread(piece, &cases, |scene, fault| check_kill(scene, &calm, *fault));
+    spread(piece, &cases, |fixture, fault| check_kill(fixture, &calm, *fault));
     (cases.len(), calm.operations)
 }
 
@@ -161,10 +161,10 @@ fn a_run_that_is_killed_at_any_operation_loses_nothing_and_does_nothing_twice() 
 
 #[test]
 fn a_write_that_needs_the_users_word_happens_once_wherever_the_process_dies() {
-    let scene = Scene::new(three_asking());
-    let calm = Calm::of(&scene);
+    let fixture = ProofFixture::new(three_asking());
+    let calm = Calm::of(&fixture);
     assert_eq!(calm.told["question"], 4, "three changes and a question of the model");
     let at_each = |n| [Fault::Crash(n), Fault::CrashAfter(n)];
     let cases: Vec<Fault> = (0..calm.operations).flat_map(at_each).collect();
-    spread(three_asking, &cases, |scene, fault| check_kill(scene, &calm, *fault));
+    spread(three_asking, &cases, |fixture, fault| check_kill(fixture, &calm, *fault));
 }

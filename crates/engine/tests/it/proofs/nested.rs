@@ -8,13 +8,13 @@ use std::path::Path;
 use crewagent_engine::disk::Disk;
 use serde_json::{Value as Json, json};
 
+use super::fixture::{ProofFixture, clock};
 use super::kill::{Calm, check_every_death};
 use super::power::check_every_power_cut;
 use super::record;
-use super::scene::{Scene, clock};
 use super::twelve::{Piece, Reaction, calls, update, write};
-use crate::probe::{Fault, Recorder};
-use crate::stage::tree;
+use crate::disk_hook::{Fault, Recorder};
+use crate::golden_fixture::tree;
 
 fn file(name: &str, content: &str) -> (String, String) {
     (name.to_owned(), content.to_owned())
@@ -141,40 +141,40 @@ fn a_power_cut_in_any_call_loses_nothing_that_was_flushed() {
 /// Cuts the journal anywhere, even inside a frame: the documents count.
 #[test]
 fn whatever_is_left_of_the_journal_the_documents_say_that_the_run_is_complete() {
-    let scene = Scene::new(nested());
-    let calm = Calm::of(&scene);
-    let path = scene.journal_path().unwrap();
+    let fixture = ProofFixture::new(nested());
+    let calm = Calm::of(&fixture);
+    let path = fixture.journal_path().unwrap();
     let whole = fs::read_to_string(&path).unwrap();
     for left in 1..whole.lines().count() {
         let kept: String = whole.split_inclusive('\n').take(left).collect();
         let last = kept.lines().last().unwrap_or_default().to_owned();
         fs::write(&path, kept).unwrap();
-        let process = scene.process(Disk::real(), &clock(1));
+        let process = fixture.process(Disk::real(), &clock(1));
         process.end.unwrap_or_else(|stopped| panic!("{left} {last}: {stopped:?}"));
-        scene.picture().check(&calm.picture, &(left, &last));
+        fixture.picture().check(&calm.picture, &(left, &last));
     }
 }
 
 #[test]
 fn without_a_journal_the_documents_say_in_which_call_a_run_stands() {
-    let scene = Scene::new(nested());
-    let calm = Calm::of(&scene);
+    let fixture = ProofFixture::new(nested());
+    let calm = Calm::of(&fixture);
     let changed = |(at, line): (usize, &String)| {
         (line.starts_with("rename ") && line.contains("workflow.md")).then_some(at)
     };
     let points: Vec<usize> = calm.log.iter().enumerate().filter_map(changed).collect();
     assert!(points.len() > 10, "{:?}", calm.log);
     for point in points {
-        scene.reset();
+        fixture.reset();
         let recorder = Recorder::new(Fault::CrashAfter(point));
-        assert!(scene.process(recorder.disk(), &clock(0)).end.is_err());
-        let Some(journal) = scene.journal_path().filter(|path| path.exists()) else { continue };
+        assert!(fixture.process(recorder.disk(), &clock(0)).end.is_err());
+        let Some(journal) = fixture.journal_path().filter(|path| path.exists()) else { continue };
         fs::remove_file(journal).unwrap();
-        let second = scene.process(Disk::real(), &clock(1));
+        let second = fixture.process(Disk::real(), &clock(1));
         second.end.unwrap_or_else(|stopped| panic!("{point} {}: {stopped:?}", calm.log[point]));
-        assert!(scene.is_complete());
+        assert!(fixture.is_complete());
         // A number reserved for a frame that was never entered is not used again.
-        let picture = scene.picture();
+        let picture = fixture.picture();
         assert_eq!(picture.project, calm.picture.project, "{}", calm.log[point]);
         assert_eq!(picture.artifacts, calm.picture.artifacts, "{}", calm.log[point]);
     }

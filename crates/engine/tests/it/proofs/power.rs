@@ -15,10 +15,10 @@ use crewagent_engine::disk::Disk;
 
 use self::judge::{Files, Judge, Places};
 use self::platter::{Contents, Id, Names, Node, Platter, ROOT};
-use self::tape::{Act, Entry, Tape};
+use self::tape::{DiskOperation, Entry, Tape};
+use super::fixture::{ProofFixture, clock};
 use super::kill::Calm;
 use super::record::{Scale, proven, scale};
-use super::scene::{Scene, clock};
 use super::twelve::{Piece, twelve};
 
 #[derive(Default)]
@@ -143,17 +143,17 @@ struct Taped {
     places: Places,
 }
 
-fn taped(scene: &Scene) -> Taped {
-    scene.reset();
+fn taped(fixture: &ProofFixture) -> Taped {
+    fixture.reset();
     let tape = Arc::new(Tape::default());
-    let process = scene.heard(tape.disk(), &clock(0), &mut |seq| tape.hear(seq));
+    let process = fixture.observe(tape.disk(), &clock(0), &mut |seq| tape.hear(seq));
     process.end.unwrap();
-    let run = scene.run_folder().unwrap();
-    let run = run.strip_prefix(scene.root()).unwrap().to_str().unwrap().to_owned();
+    let run = fixture.run_folder().unwrap();
+    let run = run.strip_prefix(fixture.root()).unwrap().to_str().unwrap().to_owned();
     let mut platter = Platter::new();
     platter.settle("home/", b"");
     let mut places = Places { run, before: Default::default() };
-    for (name, content) in &scene.piece.project {
+    for (name, content) in &fixture.piece.project {
         platter.settle(&format!("project/{name}"), content.as_bytes());
         places.before.insert(format!("@project/{name}"), Digest::of(content.as_bytes()));
     }
@@ -174,24 +174,24 @@ fn path_of(label: &str, run: &str) -> String {
 }
 
 /// Writes a state to the real disk.
-fn materialise(scene: &Scene, state: &State) {
-    scene.clear();
+fn materialise(fixture: &ProofFixture, state: &State) {
+    fixture.clear();
     for folder in &state.folders {
-        fs::create_dir_all(scene.root().join(folder)).unwrap();
+        fs::create_dir_all(fixture.root().join(folder)).unwrap();
     }
     for (path, bytes) in &state.files {
-        fs::write(scene.root().join(path), bytes).unwrap();
+        fs::write(fixture.root().join(path), bytes).unwrap();
     }
 }
 
-fn check_resume(scene: &Scene, calm: &Calm, state: &State, known: &[u64], case: &str) {
-    materialise(scene, state);
-    let process = scene.process(Disk::real(), &clock(1));
+fn check_resume(fixture: &ProofFixture, calm: &Calm, state: &State, known: &[u64], case: &str) {
+    materialise(fixture, state);
+    let process = fixture.process(Disk::real(), &clock(1));
     if let Err(stopped) = &process.end {
         panic!("{case}: {stopped:?}");
     }
-    assert!(scene.is_complete(), "{case}");
-    scene.picture().check(&calm.picture, &case);
+    assert!(fixture.is_complete(), "{case}");
+    fixture.picture().check(&calm.picture, &case);
     let again = process.model.asked().into_iter().find(|turn| known.contains(turn));
     assert_eq!(again, None, "{case}: a reply that was flushed was asked for again");
 }
@@ -205,21 +205,21 @@ struct Findings {
 }
 
 /// Cuts the power after each operation of a tape, in every state of the disk.
-fn examine(scene: &Scene, calm: &Calm, taped: Taped, effort: &Effort) -> Findings {
+fn examine(fixture: &ProofFixture, calm: &Calm, taped: Taped, effort: &Effort) -> Findings {
     let Taped { entries, mut platter, places } = taped;
     let journal = format!("{}/state/logs/execution.jsonl", places.run);
     let (mut judge, mut random) = (Judge::default(), Random(0x9e37_79b9_7f4a_7c15));
     let (mut heard, mut found) = (0, Findings::default());
     for (number, entry) in entries.iter().enumerate() {
         let case = match entry {
-            Entry::Heard(seq) => {
+            Entry::Observed(seq) => {
                 heard = *seq;
                 format!("{number}: heard {seq}")
             }
-            Entry::Done(label, act) => {
-                let act = act.clone().on(|to| path_of(&to, &places.run));
-                platter.act(&path_of(label, &places.run), &act);
-                format!("{number}: {} {label}", act.name())
+            Entry::Done(label, action) => {
+                let action = action.clone().on(|to| path_of(&to, &places.run));
+                platter.action(&path_of(label, &places.run), &action);
+                format!("{number}: {} {label}", action.name())
             }
         };
         let flushed = platter.surely(&journal).map(|bytes| judge.journal(bytes));
@@ -236,7 +236,7 @@ fn examine(scene: &Scene, calm: &Calm, taped: Taped, effort: &Effort) -> Finding
             }
             if n == chosen && effort.every > 0 && number % effort.every == 0 {
                 found.resumed += 1;
-                check_resume(scene, calm, &state, &known, &case);
+                check_resume(fixture, calm, &state, &known, &case);
             }
         }
     }
@@ -249,9 +249,9 @@ pub(crate) fn check_every_power_cut(piece: fn() -> Piece) -> (usize, usize) {
         Scale::Sample => Effort { contents: 24, states: 700, every: 6 },
         Scale::Full => Effort { contents: 1_000, states: 4_000, every: 1 },
     };
-    let scene = Scene::new(piece());
-    let calm = Calm::of(&scene);
-    let Findings { states, resumed, failures } = examine(&scene, &calm, taped(&scene), &effort);
+    let fixture = ProofFixture::new(piece());
+    let calm = Calm::of(&fixture);
+    let Findings { states, resumed, failures } = examine(&fixture, &calm, taped(&fixture), &effort);
     let first = failures.iter().take(5).cloned().collect::<Vec<_>>().join("\n");
     assert!(failures.is_empty(), "{} of {states} states are bad:\n{first}", failures.len());
     (states, resumed)
@@ -269,32 +269,36 @@ fn a_power_cut_after_any_operation_loses_nothing_that_was_flushed() {
 /// Proves the other half: the check detects a run that does not flush.
 #[test]
 fn a_flush_that_is_left_out_is_seen() {
-    let scene = Scene::new(twelve());
-    let calm = Calm::of(&scene);
-    type Left = fn(&str, &Act) -> bool;
+    let fixture = ProofFixture::new(twelve());
+    let calm = Calm::of(&fixture);
+    type Left = fn(&str, &DiskOperation) -> bool;
     let left_out: [(&str, Left); 4] = [
-        ("the journal", |label, act| {
-            matches!(act, Act::Sync) && label.ends_with("execution.jsonl")
+        ("the journal", |label, action| {
+            matches!(action, DiskOperation::Sync) && label.ends_with("execution.jsonl")
         }),
-        ("new files", |label, act| matches!(act, Act::Sync) && label.contains(".crewagent-")),
-        ("the folder of the document", |label, act| {
-            matches!(act, Act::SyncFolder) && label == "@state"
+        ("new files", |label, action| {
+            matches!(action, DiskOperation::Sync) && label.contains(".crewagent-")
         }),
-        ("blobs", |label, act| matches!(act, Act::Sync) && label.contains("/blobs/")),
+        ("the folder of the document", |label, action| {
+            matches!(action, DiskOperation::SyncFolder) && label == "@state"
+        }),
+        ("blobs", |label, action| {
+            matches!(action, DiskOperation::Sync) && label.contains("/blobs/")
+        }),
     ];
     for (what, is_left_out) in left_out {
-        let mut taped = taped(&scene);
+        let mut taped = taped(&fixture);
         let all = taped.entries.len();
         taped.entries.retain(|entry| match entry {
-            Entry::Done(label, act) => !is_left_out(label, act),
-            Entry::Heard(_) => true,
+            Entry::Done(label, action) => !is_left_out(label, action),
+            Entry::Observed(_) => true,
         });
         assert!(taped.entries.len() < all, "{what}: there is no such flush");
         // Blobs come late; everything else shows at once.
         let most = if what == "blobs" { all } else { 150 };
         taped.entries.truncate(most);
         let effort = Effort { contents: 4, states: 8, every: 0 };
-        let found = examine(&scene, &calm, taped, &effort);
+        let found = examine(&fixture, &calm, taped, &effort);
         assert!(!found.failures.is_empty(), "{what}: {} states, nothing seen", found.states);
     }
 }

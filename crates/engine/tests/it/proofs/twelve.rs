@@ -8,7 +8,7 @@ use crewagent_core::event::Reply;
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::policy::rules::{RuleSet, Source};
 use crewagent_engine::cancel::Deadline;
-use crewagent_engine::model::{Memo, Model, ModelError, Place, Progress, Request};
+use crewagent_engine::model::{Model, ModelError, Progress, Request, RequestCache, TurnPosition};
 use crewagent_testkit::package::generated;
 use serde_json::{Map, Value as Json, json};
 
@@ -40,7 +40,7 @@ impl Piece {
         Self { package, project, nodes, rules: Vec::new() }
     }
 
-    fn reactions(&self, place: &Place) -> &[Reaction] {
+    fn reactions(&self, place: &TurnPosition) -> &[Reaction] {
         let node = place.node_id.as_deref().unwrap_or_default();
         let of_workflow = place.workflow.as_ref();
         let named = of_workflow.and_then(|workflow| self.nodes.get(&format!("{workflow}/{node}")));
@@ -53,7 +53,7 @@ impl Piece {
 pub(super) enum Reaction {
     Calls(Vec<(&'static str, Json)>),
     /// Text without a call, so that the user has to answer.
-    Words(&'static str),
+    Text(&'static str),
 }
 
 fn node(number: usize) -> String {
@@ -184,7 +184,7 @@ fn second_half() -> BTreeMap<usize, Vec<Reaction>> {
     at(
         9,
         vec![
-            Reaction::Words("Half of it is done. Shall I go on?"),
+            Reaction::Text("Half of it is done. Shall I go on?"),
             calls([write(LOG, "- agreed\n", "append")]),
             next(9, 10),
         ],
@@ -265,13 +265,13 @@ pub(crate) fn three_asking() -> Piece {
 }
 
 /// The model that plays a piece. Its replies follow from the request alone, and it repeats a refused call.
-pub(crate) struct Player {
+pub(crate) struct PieceModel {
     piece: Arc<Piece>,
     /// Turns of the received requests.
     asked: Mutex<Vec<u64>>,
 }
 
-impl Player {
+impl PieceModel {
     pub(crate) fn new(piece: Arc<Piece>) -> Self {
         Self { piece, asked: Mutex::default() }
     }
@@ -307,7 +307,7 @@ fn seen(request: &Request) -> (Vec<String>, String) {
     (good, answer)
 }
 
-impl Model for Player {
+impl Model for PieceModel {
     fn name(&self) -> &str {
         "player"
     }
@@ -315,7 +315,7 @@ impl Model for Player {
     fn reply(
         &self,
         request: &Request,
-        _: &mut Memo,
+        _: &mut RequestCache,
         _: &mut dyn FnMut(Progress),
         _: &Deadline,
     ) -> Result<Reply, ModelError> {
@@ -329,7 +329,7 @@ impl Model for Player {
         let key = place.variables.get("docKey").and_then(Json::as_str).unwrap_or_default();
         for reaction in self.piece.reactions(place) {
             match reaction {
-                Reaction::Words(text) => {
+                Reaction::Text(text) => {
                     let input = place.input.as_deref();
                     if input != Some(GO_ON) && input != Some(AGAIN) {
                         return Ok(words(text));

@@ -6,8 +6,8 @@ use crewagent_core::refusal::RefusalCode;
 use crewagent_engine::tools::{Change, Outcome};
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, STATE};
-use crate::probe::{Fault, Recorder};
+use super::fixture::{STATE, ToolsFixture};
+use crate::disk_hook::{Fault, Recorder};
 use crate::support::snapshot;
 
 /// Content of a file when a process looks at it.
@@ -42,15 +42,15 @@ fn calls() -> [(&'static str, Json); 5] {
     ]
 }
 
-fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.put("@project/a.md", "a\n");
-    desk
+fn fixture() -> ToolsFixture {
+    let fixture = ToolsFixture::new();
+    fixture.put("@project/a.md", "a\n");
+    fixture
 }
 
 /// Returns the tree with names that do not depend on the scratch folder.
-fn tree(desk: &Desk) -> Tree {
-    let root = desk.scratch.path();
+fn tree(fixture: &ToolsFixture) -> Tree {
+    let root = fixture.scratch.path();
     let relative = |(path, mode, bytes): (PathBuf, u32, Vec<u8>)| {
         (path.strip_prefix(root).unwrap().to_owned(), mode, bytes)
     };
@@ -59,43 +59,43 @@ fn tree(desk: &Desk) -> Tree {
 
 #[track_caller]
 fn carry(
-    desk: &Desk,
+    fixture: &ToolsFixture,
     name: &str,
     arguments: &Json,
     change: &Change,
     planned: Option<&Change>,
 ) -> Outcome {
-    let call = desk.parse(name, arguments).unwrap();
-    desk.carry_out(&desk.mounts, &call, &change.intent, planned).unwrap()
+    let call = fixture.parse(name, arguments).unwrap();
+    fixture.carry_out(&fixture.mounts, &call, &change.intent, planned).unwrap()
 }
 
 #[test]
 fn carrying_out_twice_is_carrying_out_once() {
     for (name, arguments) in calls() {
         for with_plan in [true, false] {
-            let desk = desk();
-            let change = desk.change(name, arguments.clone());
+            let fixture = fixture();
+            let change = fixture.change(name, arguments.clone());
             let planned = with_plan.then_some(&change);
-            let first = carry(&desk, name, &arguments, &change, planned);
+            let first = carry(&fixture, name, &arguments, &change, planned);
             assert_eq!(first.answer, change.intent.answer, "{arguments}");
             assert_eq!(first.state, change.intent.state);
-            let after = tree(&desk);
+            let after = tree(&fixture);
             for planned in [Some(&change), None] {
-                assert_eq!(carry(&desk, name, &arguments, &change, planned), first);
-                assert_eq!(tree(&desk), after);
+                assert_eq!(carry(&fixture, name, &arguments, &change, planned), first);
+                assert_eq!(tree(&fixture), after);
             }
         }
     }
 }
 
-fn put_at(desk: &Desk, change: &Change, index: usize, at: At) {
+fn put_at(fixture: &ToolsFixture, change: &Change, index: usize, at: At) {
     let images = &change.files[index];
     let path = images.path.to_string();
     match (at, &images.before) {
         (At::Before, None) => {}
-        (At::Before, Some(old)) => drop(desk.put(&path, old)),
-        (At::After, _) => drop(desk.put(&path, images.after.as_ref().unwrap())),
-        (At::Neither, _) => drop(desk.put(&path, "somebody else's")),
+        (At::Before, Some(old)) => drop(fixture.put(&path, old)),
+        (At::After, _) => drop(fixture.put(&path, images.after.as_ref().unwrap())),
+        (At::Neither, _) => drop(fixture.put(&path, "somebody else's")),
     }
 }
 
@@ -104,17 +104,17 @@ fn every_mixture_of_before_and_after_is_settled_by_looking() {
     for one in [At::Before, At::After, At::Neither] {
         for two in [At::Before, At::After, At::Neither] {
             for with_plan in [true, false] {
-                let desk = desk();
+                let fixture = fixture();
                 let arguments = two_files();
-                let change = desk.change("fs.apply_patch", arguments.clone());
-                put_at(&desk, &change, 0, one);
-                put_at(&desk, &change, 1, two);
-                let before = tree(&desk);
+                let change = fixture.change("fs.apply_patch", arguments.clone());
+                put_at(&fixture, &change, 0, one);
+                put_at(&fixture, &change, 1, two);
+                let before = tree(&fixture);
                 let planned = with_plan.then_some(&change);
-                let outcome = carry(&desk, "fs.apply_patch", &arguments, &change, planned);
+                let outcome = carry(&fixture, "fs.apply_patch", &arguments, &change, planned);
                 if one == At::Neither || two == At::Neither {
                     assert_eq!(outcome.answer.refused, Some(RefusalCode::Precondition));
-                    assert_eq!((outcome.state, tree(&desk)), (None, before), "{one:?} {two:?}");
+                    assert_eq!((outcome.state, tree(&fixture)), (None, before), "{one:?} {two:?}");
                     let told = outcome.answer.result.inline().unwrap();
                     let path = if one == At::Neither {
                         "@project/a.md"
@@ -126,8 +126,8 @@ fn every_mixture_of_before_and_after_is_settled_by_looking() {
                     assert_eq!(told.contains("\"changed\":["), is_half, "{told}");
                 } else {
                     assert_eq!(outcome.answer, change.intent.answer);
-                    assert_eq!(desk.text("@project/a.md"), "A\n");
-                    assert_eq!(desk.text("@project/artifacts/new/b.md"), "b\n");
+                    assert_eq!(fixture.text("@project/a.md"), "A\n");
+                    assert_eq!(fixture.text("@project/artifacts/new/b.md"), "b\n");
                 }
             }
         }
@@ -137,45 +137,45 @@ fn every_mixture_of_before_and_after_is_settled_by_looking() {
 #[test]
 fn a_file_that_changes_after_the_plan_is_left_alone() {
     for (name, arguments) in calls() {
-        let desk = desk();
-        let change = desk.change(name, arguments.clone());
-        put_at(&desk, &change, 0, At::Neither);
-        let before = tree(&desk);
-        let outcome = carry(&desk, name, &arguments, &change, Some(&change));
+        let fixture = fixture();
+        let change = fixture.change(name, arguments.clone());
+        put_at(&fixture, &change, 0, At::Neither);
+        let before = tree(&fixture);
+        let outcome = carry(&fixture, name, &arguments, &change, Some(&change));
         assert_eq!(outcome.answer.refused, Some(RefusalCode::Precondition), "{arguments}");
-        assert_eq!((outcome.state, tree(&desk)), (None, before));
+        assert_eq!((outcome.state, tree(&fixture)), (None, before));
     }
 }
 
 #[test]
 fn a_plan_that_cannot_be_repeated_is_refused() {
-    let desk = desk();
+    let fixture = fixture();
     let arguments = json!({"path": "a.md", "content": "new"});
-    let mut change = desk.change("fs.write", arguments.clone());
+    let mut change = fixture.change("fs.write", arguments.clone());
     change.intent.files[0].after = Some("0".repeat(64));
-    let outcome = carry(&desk, "fs.write", &arguments, &change, None);
+    let outcome = carry(&fixture, "fs.write", &arguments, &change, None);
     assert_eq!(outcome.answer.refused, Some(RefusalCode::Precondition));
-    assert_eq!(desk.text("@project/a.md"), "a\n");
+    assert_eq!(fixture.text("@project/a.md"), "a\n");
     // The time of the plan counts, not that of the repetition.
     let update = json!({"path": STATE, "operation": "updateFrontmatter", "update": {"variables": {"set": {"x": 1}}}});
-    let change = desk.change("fs.apply_patch", update.clone());
+    let change = fixture.change("fs.apply_patch", update.clone());
     let mut other = change.clone();
     other.intent.time = "2027-01-01T00:00:00Z".to_owned();
-    let outcome = carry(&desk, "fs.apply_patch", &update, &other, None);
+    let outcome = carry(&fixture, "fs.apply_patch", &update, &other, None);
     assert_eq!(outcome.answer.refused, Some(RefusalCode::Precondition));
-    let outcome = carry(&desk, "fs.apply_patch", &update, &change, None);
+    let outcome = carry(&fixture, "fs.apply_patch", &update, &change, None);
     assert_eq!(outcome.answer.refused, None);
 }
 
 /// Carries out a change on a disk that fails somewhere; then another process does the rest.
 fn check_fault(name: &str, arguments: &Json, fault: Fault, expected: &Tree) -> bool {
-    let desk = desk();
-    let change = desk.change(name, arguments.clone());
-    let before = tree(&desk);
-    let call = desk.parse(name, arguments).unwrap();
+    let fixture = fixture();
+    let change = fixture.change(name, arguments.clone());
+    let before = tree(&fixture);
+    let call = fixture.parse(name, arguments).unwrap();
     let recorder = Recorder::new(fault);
-    let mounts = Desk::mount(desk.scratch.path(), recorder.disk());
-    let first = desk.carry_out(&mounts, &call, &change.intent, Some(&change));
+    let mounts = ToolsFixture::mount(fixture.scratch.path(), recorder.disk());
+    let first = fixture.carry_out(&mounts, &call, &change.intent, Some(&change));
     if recorder.fired() == 0 {
         assert_eq!(first.unwrap().answer, change.intent.answer);
         return false;
@@ -183,18 +183,18 @@ fn check_fault(name: &str, arguments: &Json, fault: Fault, expected: &Tree) -> b
     match first {
         // The disk failed: the model got no answer, and the next process makes the change.
         Err(_) => {
-            let outcome = carry(&desk, name, arguments, &change, None);
+            let outcome = carry(&fixture, name, arguments, &change, None);
             assert_eq!(outcome.answer, change.intent.answer, "{fault:?} {arguments}");
             assert_eq!(outcome.state, change.intent.state);
-            assert_eq!(&without_litter(tree(&desk)), expected, "{fault:?} {arguments}");
+            assert_eq!(&without_litter(tree(&fixture)), expected, "{fault:?} {arguments}");
         }
         // A refusal is final, so nothing may have changed.
         Ok(outcome) if outcome.answer.refused.is_some() => {
-            assert_eq!(files(&tree(&desk)), files(&before), "{fault:?} {arguments}");
+            assert_eq!(files(&tree(&fixture)), files(&before), "{fault:?} {arguments}");
         }
         Ok(outcome) => {
             assert_eq!(outcome.answer, change.intent.answer);
-            assert_eq!(&without_litter(tree(&desk)), expected, "{fault:?} {arguments}");
+            assert_eq!(&without_litter(tree(&fixture)), expected, "{fault:?} {arguments}");
         }
     }
     true
@@ -221,10 +221,10 @@ fn check_every_operation(index: usize) {
     const ENOSPC: i32 = 28;
     let (name, arguments) = calls().into_iter().nth(index).unwrap();
     let expected = {
-        let desk = desk();
-        let change = desk.change(name, arguments.clone());
-        carry(&desk, name, &arguments, &change, Some(&change));
-        tree(&desk)
+        let fixture = fixture();
+        let change = fixture.change(name, arguments.clone());
+        carry(&fixture, name, &arguments, &change, Some(&change));
+        tree(&fixture)
     };
     let mut points = 0;
     // The first three operations open the mounts.
@@ -273,18 +273,18 @@ fn the_state_survives_a_fault_at_every_operation() {
 fn files_that_were_written_are_undone_when_a_later_one_fails() {
     let mut undone = 0;
     for at in 3..200 {
-        let desk = desk();
-        let change = desk.change("fs.apply_patch", two_files());
-        let before = tree(&desk);
-        let call = desk.parse("fs.apply_patch", &two_files()).unwrap();
+        let fixture = fixture();
+        let change = fixture.change("fs.apply_patch", two_files());
+        let before = tree(&fixture);
+        let call = fixture.parse("fs.apply_patch", &two_files()).unwrap();
         let recorder = Recorder::new(Fault::Once(at, 28));
-        let mounts = Desk::mount(desk.scratch.path(), recorder.disk());
-        let result = desk.carry_out(&mounts, &call, &change.intent, Some(&change));
+        let mounts = ToolsFixture::mount(fixture.scratch.path(), recorder.disk());
+        let result = fixture.carry_out(&mounts, &call, &change.intent, Some(&change));
         if recorder.fired() == 0 {
             break;
         }
         if result.is_err() {
-            assert_eq!(files(&tree(&desk)), files(&before), "{at}: {:?}", recorder.log());
+            assert_eq!(files(&tree(&fixture)), files(&before), "{at}: {:?}", recorder.log());
             undone +=
                 usize::from(recorder.log().iter().any(|line| line.ends_with("-> @project/a.md")));
         }

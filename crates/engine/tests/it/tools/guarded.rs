@@ -8,7 +8,7 @@ use crewagent_engine::mounts::{Mounts, Roots};
 use crewagent_engine::tools::{Moves, Plan};
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, NOW, STATE, refusal_code};
+use super::fixture::{NOW, STATE, ToolsFixture, refusal_code};
 
 fn update(update: Json) -> Json {
     json!({"path": STATE, "operation": "updateFrontmatter", "update": update})
@@ -19,8 +19,8 @@ fn step(to: &str) -> Json {
 }
 
 /// Returns the four calls that make the same move.
-fn ways(desk: &Desk, to: &str) -> [(&'static str, Json); 4] {
-    let text = desk.text(STATE);
+fn ways(fixture: &ToolsFixture, to: &str) -> [(&'static str, Json); 4] {
+    let text = fixture.text(STATE);
     let line = text.lines().find(|line| line.starts_with("currentNodeId:")).unwrap();
     let new = format!("currentNodeId: {to}");
     let diff = format!("@@\n-{line}\n+{new}\n");
@@ -36,18 +36,19 @@ fn ways(desk: &Desk, to: &str) -> [(&'static str, Json); 4] {
     ]
 }
 
-fn with_intake() -> Desk {
-    let desk = Desk::new();
-    desk.call("fs.write", json!({"path": "artifacts/intake.md", "content": "# Intake\n"}));
-    desk
+fn with_intake() -> ToolsFixture {
+    let fixture = ToolsFixture::new();
+    fixture.call("fs.write", json!({"path": "artifacts/intake.md", "content": "# Intake\n"}));
+    fixture
 }
 
 #[test]
 fn a_legal_move_by_any_tool_is_made_and_the_books_are_kept() {
     for way in 0..4 {
-        let desk = with_intake();
-        let (name, arguments) = ways(&desk, "decide-02-project-type").into_iter().nth(way).unwrap();
-        let told = desk.call(name, arguments);
+        let fixture = with_intake();
+        let (name, arguments) =
+            ways(&fixture, "decide-02-project-type").into_iter().nth(way).unwrap();
+        let told = fixture.call(name, arguments);
         assert_eq!(told.answer.refused, None, "{}", told.json);
         let state = &told.json["state"];
         assert_eq!(state["currentNodeId"], "decide-02-project-type");
@@ -61,7 +62,7 @@ fn a_legal_move_by_any_tool_is_made_and_the_books_are_kept() {
             .map(|made| made["key"].as_str().unwrap())
             .collect();
         assert_eq!(recorded, ["stepsCompleted", "artifacts", "updatedAt"]);
-        let text = desk.text(STATE);
+        let text = fixture.text(STATE);
         assert_eq!(told.json["sha256After"], Digest::of(text.as_bytes()).to_string());
         assert!(text.contains("currentNodeId: decide-02-project-type\n"), "{text}");
         assert!(text.contains("- artifacts/intake.md\n") && text.contains(NOW), "{text}");
@@ -77,164 +78,167 @@ fn a_legal_move_by_any_tool_is_made_and_the_books_are_kept() {
 #[test]
 fn an_illegal_move_by_any_tool_is_refused_and_nothing_changes() {
     for way in 0..4 {
-        let desk = with_intake();
-        let before = desk.text(STATE);
-        let (name, arguments) = ways(&desk, "end-99").into_iter().nth(way).unwrap();
-        let told = desk.check_refused(name, arguments, RefusalCode::Transition, &["end-99"]);
+        let fixture = with_intake();
+        let before = fixture.text(STATE);
+        let (name, arguments) = ways(&fixture, "end-99").into_iter().nth(way).unwrap();
+        let told = fixture.check_refused(name, arguments, RefusalCode::Transition, &["end-99"]);
         let next = &told.json["error"]["details"]["allowedNext"];
         assert_eq!(next[0]["to"], "decide-02-project-type");
-        assert_eq!(desk.text(STATE), before);
+        assert_eq!(fixture.text(STATE), before);
     }
 }
 
 #[test]
 fn a_move_without_its_output_is_refused_warned_about_or_let_pass() {
-    let mut desk = Desk::new();
-    let told = desk.check_refused(
+    let mut fixture = ToolsFixture::new();
+    let told = fixture.check_refused(
         "fs.apply_patch",
         step("decide-02-project-type"),
         RefusalCode::Precondition,
         &["artifacts/intake.md"],
     );
     assert_eq!(told.json["error"]["details"]["missing"]["outputs"], json!(["artifacts/intake.md"]));
-    desk.missing = MissingRule::Warn;
-    let change = desk.change("fs.apply_patch", step("decide-02-project-type"));
+    fixture.missing = MissingRule::Warn;
+    let change = fixture.change("fs.apply_patch", step("decide-02-project-type"));
     assert_eq!(change.intent.state.unwrap().warnings.len(), 1);
-    desk.missing = MissingRule::Off;
-    assert!(desk.call("fs.apply_patch", step("decide-02-project-type")).state.is_some());
+    fixture.missing = MissingRule::Off;
+    assert!(fixture.call("fs.apply_patch", step("decide-02-project-type")).state.is_some());
 }
 
 #[test]
 fn only_the_keys_of_an_update_change() {
-    let desk = Desk::new();
+    let fixture = ToolsFixture::new();
     let before =
-        desk.text(STATE).replace("variables: {}", "variables: {} # mine\nextra: [1,  2] # odd");
-    desk.put(STATE, &before);
-    let told = desk.call("fs.apply_patch", update(json!({"variables": {"set": {"topic": "x"}}})));
-    let after = desk.text(STATE);
+        fixture.text(STATE).replace("variables: {}", "variables: {} # mine\nextra: [1,  2] # odd");
+    fixture.put(STATE, &before);
+    let told =
+        fixture.call("fs.apply_patch", update(json!({"variables": {"set": {"topic": "x"}}})));
+    let after = fixture.text(STATE);
     assert!(after.contains("extra: [1,  2] # odd\n"), "{after}");
     let body = |text: &str| text.split_once("\n---\n").unwrap().1.to_owned();
     assert_eq!(body(&after), body(&before));
     assert_eq!(told.state.unwrap().state.variables["topic"], "x");
     // Two updates in one call are one change.
     let both = json!({"patches": [update(json!({"variables": {"set": {"a": 1}}})), update(json!({"variables": {"set": {"b": 2}}}))]});
-    let told = desk.call("fs.apply_patch", both);
+    let told = fixture.call("fs.apply_patch", both);
     let variables = told.state.unwrap().state.variables;
     assert_eq!(json!(variables), json!({"topic": "x", "a": 1, "b": 2}));
 }
 
 #[test]
 fn an_update_that_changes_nothing_is_answered_with_the_state() {
-    let desk = Desk::new();
+    let fixture = ToolsFixture::new();
     let set = update(json!({"variables": {"set": {"topic": "x"}}}));
-    desk.call("fs.apply_patch", set.clone());
-    let before = desk.text(STATE);
-    assert!(matches!(desk.plan("fs.apply_patch", set.clone()), Plan::Answer(_)));
-    let told = desk.call("fs.apply_patch", set);
+    fixture.call("fs.apply_patch", set.clone());
+    let before = fixture.text(STATE);
+    assert!(matches!(fixture.plan("fs.apply_patch", set.clone()), Plan::Answer(_)));
+    let told = fixture.call("fs.apply_patch", set);
     assert_eq!(told.json["ok"], true);
     assert_eq!(told.json["sha256Before"], told.json["sha256After"]);
     assert_eq!(told.json["state"]["recorded"], json!([]));
-    assert_eq!((told.state, desk.text(STATE)), (None, before));
+    assert_eq!((told.state, fixture.text(STATE)), (None, before));
 }
 
 #[test]
 fn text_that_is_no_state_is_refused() {
-    let desk = Desk::new();
+    let fixture = ToolsFixture::new();
     let write = |content: &str| json!({"path": STATE, "content": content});
-    desk.check_refused("fs.write", write("hello"), RefusalCode::InvalidFrontmatter, &[]);
-    desk.check_refused(
+    fixture.check_refused("fs.write", write("hello"), RefusalCode::InvalidFrontmatter, &[]);
+    fixture.check_refused(
         "fs.write",
         write("---\na: [1\n---\n"),
         RefusalCode::InvalidFrontmatter,
         &[],
     );
-    let typed = desk.text(STATE).replace("stepsCompleted: []", "stepsCompleted: 7");
-    desk.check_refused("fs.write", write(&typed), RefusalCode::Schema, &["stepsCompleted"]);
+    let typed = fixture.text(STATE).replace("stepsCompleted: []", "stepsCompleted: 7");
+    fixture.check_refused("fs.write", write(&typed), RefusalCode::Schema, &["stepsCompleted"]);
     let append = json!({"path": STATE, "content": "\nA note.\n", "mode": "append"});
-    assert!(desk.call("fs.write", append).state.is_some());
-    assert!(desk.text(STATE).ends_with("\nA note.\n"));
+    assert!(fixture.call("fs.write", append).state.is_some());
+    assert!(fixture.text(STATE).ends_with("\nA note.\n"));
     let create = json!({"path": STATE, "content": "x", "mode": "create"});
-    desk.check_refused("fs.write", create, RefusalCode::Precondition, &["already exists"]);
+    fixture.check_refused("fs.write", create, RefusalCode::Precondition, &["already exists"]);
     let mut guarded = update(json!({"variables": {"set": {"x": 1}}}));
     guarded["ifMatchSha256"] = "0".repeat(64).into();
-    desk.check_refused("fs.apply_patch", guarded, RefusalCode::Precondition, &["ifMatchSha256"]);
+    fixture.check_refused("fs.apply_patch", guarded, RefusalCode::Precondition, &["ifMatchSha256"]);
 }
 
 #[test]
 fn a_small_write_limit_does_not_stop_the_run() {
-    let mut desk = with_intake();
-    desk.policy.fs.max_write_bytes = 10;
-    let write = json!({"path": STATE, "content": desk.text(STATE) + "x"});
-    desk.check_refused("fs.write", write, RefusalCode::WriteLimit, &["limit is 10"]);
-    assert!(desk.call("fs.apply_patch", step("decide-02-project-type")).state.is_some());
+    let mut fixture = with_intake();
+    fixture.policy.fs.max_write_bytes = 10;
+    let write = json!({"path": STATE, "content": fixture.text(STATE) + "x"});
+    fixture.check_refused("fs.write", write, RefusalCode::WriteLimit, &["limit is 10"]);
+    assert!(fixture.call("fs.apply_patch", step("decide-02-project-type")).state.is_some());
 }
 
 #[test]
 fn a_damaged_state_is_no_fault_of_the_model() {
-    let desk = Desk::new();
-    let good = desk.text(STATE);
+    let fixture = ToolsFixture::new();
+    let good = fixture.text(STATE);
     for damage in [&b"not a state"[..], b"\xff", b""] {
-        desk.put(STATE, damage);
+        fixture.put(STATE, damage);
         let write = json!({"path": STATE, "content": good});
         let says = ["no change of it can be checked", "damaged outside the runtime"];
-        desk.check_refused("fs.write", write, RefusalCode::InvalidFrontmatter, &says);
+        fixture.check_refused("fs.write", write, RefusalCode::InvalidFrontmatter, &says);
     }
-    std::fs::remove_file(desk.real(STATE)).unwrap();
+    std::fs::remove_file(fixture.real(STATE)).unwrap();
     let write = json!({"path": STATE, "content": good});
-    desk.check_refused("fs.write", write, RefusalCode::InvalidFrontmatter, &["is not there"]);
+    fixture.check_refused("fs.write", write, RefusalCode::InvalidFrontmatter, &["is not there"]);
 }
 
 #[test]
 fn a_guided_run_asks_before_each_move() {
-    let mut desk = with_intake();
-    desk.moves = Moves::Ask;
-    let before = desk.text(STATE);
-    match desk.plan("fs.apply_patch", step("decide-02-project-type")) {
+    let mut fixture = with_intake();
+    fixture.moves = Moves::Ask;
+    let before = fixture.text(STATE);
+    match fixture.plan("fs.apply_patch", step("decide-02-project-type")) {
         Plan::Approve(moved) => assert_eq!(moved.to, "decide-02-project-type"),
         other => panic!("{other:?}"),
     }
-    assert_eq!(desk.text(STATE), before);
+    assert_eq!(fixture.text(STATE), before);
     // A change without a move needs no approval, and an illegal one is refused without asking.
     assert!(
-        desk.call("fs.apply_patch", update(json!({"variables": {"set": {"x": 1}}})))
+        fixture
+            .call("fs.apply_patch", update(json!({"variables": {"set": {"x": 1}}})))
             .state
             .is_some()
     );
-    desk.check_refused("fs.apply_patch", step("end-99"), RefusalCode::Transition, &[]);
-    desk.moves = Moves::Free;
-    assert!(desk.call("fs.apply_patch", step("decide-02-project-type")).state.is_some());
+    fixture.check_refused("fs.apply_patch", step("end-99"), RefusalCode::Transition, &[]);
+    fixture.moves = Moves::Free;
+    assert!(fixture.call("fs.apply_patch", step("decide-02-project-type")).state.is_some());
 }
 
 #[test]
 fn a_completed_state_changes_only_with_the_users_word() {
-    let mut desk = with_intake();
-    desk.missing = MissingRule::Off;
+    let mut fixture = with_intake();
+    fixture.missing = MissingRule::Off;
     for to in ["decide-02-project-type", "step-03b-brownfield", "end-99"] {
-        assert!(desk.call("fs.apply_patch", step(to)).state.is_some(), "{to}");
+        assert!(fixture.call("fs.apply_patch", step(to)).state.is_some(), "{to}");
     }
-    let told = desk.call("fs.apply_patch", update(json!({"workflowStatus": {"set": "complete"}})));
+    let told =
+        fixture.call("fs.apply_patch", update(json!({"workflowStatus": {"set": "complete"}})));
     assert!(told.state.unwrap().state.complete);
     assert_eq!(told.json["state"]["complete"], true);
     let note = update(json!({"variables": {"set": {"x": 1}}}));
-    desk.check_refused(
+    fixture.check_refused(
         "fs.apply_patch",
         note.clone(),
         RefusalCode::ConfirmationRequired,
         &["ui.ask_user"],
     );
-    desk.confirmation = Confirmation::Given;
-    assert!(desk.call("fs.apply_patch", note).state.is_some());
+    fixture.confirmation = Confirmation::Given;
+    assert!(fixture.call("fs.apply_patch", note).state.is_some());
 }
 
 #[cfg(unix)]
 #[test]
 fn the_state_has_one_name() {
     use std::os::unix::fs::symlink;
-    let desk = with_intake();
-    let before = desk.text(STATE);
-    symlink("workflow.md", desk.real("@state/alias.md")).unwrap();
-    symlink(".", desk.real("@state/here")).unwrap();
-    std::fs::hard_link(desk.real(STATE), desk.real("@project/hard.md")).unwrap();
+    let fixture = with_intake();
+    let before = fixture.text(STATE);
+    symlink("workflow.md", fixture.real("@state/alias.md")).unwrap();
+    symlink(".", fixture.real("@state/here")).unwrap();
+    std::fs::hard_link(fixture.real(STATE), fixture.real("@project/hard.md")).unwrap();
     let forged = before.replace("currentNodeId: step-01-intake", "currentNodeId: end-99");
     for path in [
         "@state/alias.md",
@@ -244,18 +248,18 @@ fn the_state_has_one_name() {
         "@project/hard.md",
     ] {
         let write = json!({"path": path, "content": forged});
-        desk.check_refused("fs.write", write, RefusalCode::Sandbox, &[path]);
+        fixture.check_refused("fs.write", write, RefusalCode::Sandbox, &[path]);
         let edits = json!([{"old": "step-01-intake\"", "new": "end-99"}]);
         let patch = json!({"path": path, "operation": "replace", "edits": edits});
-        desk.check_refused("fs.apply_patch", patch, RefusalCode::Sandbox, &[path]);
+        fixture.check_refused("fs.apply_patch", patch, RefusalCode::Sandbox, &[path]);
     }
-    assert_eq!(desk.text(STATE), before);
-    std::fs::remove_file(desk.real("@project/hard.md")).unwrap();
+    assert_eq!(fixture.text(STATE), before);
+    std::fs::remove_file(fixture.real("@project/hard.md")).unwrap();
     // Nor may it be a link itself.
-    std::fs::rename(desk.real(STATE), desk.real("@state/other.md")).unwrap();
-    symlink("other.md", desk.real(STATE)).unwrap();
+    std::fs::rename(fixture.real(STATE), fixture.real("@state/other.md")).unwrap();
+    symlink("other.md", fixture.real(STATE)).unwrap();
     let says = ["is a link"];
-    desk.check_refused(
+    fixture.check_refused(
         "fs.apply_patch",
         step("decide-02-project-type"),
         RefusalCode::Sandbox,
@@ -267,25 +271,25 @@ fn the_state_has_one_name() {
 fn every_spelling_of_the_state_is_guarded() {
     for path in ["workflow.md", "./workflow.md", "{state-root}/workflow.md", "@state/./workflow.md"]
     {
-        let desk = Desk::new();
+        let fixture = ToolsFixture::new();
         let forged =
-            desk.text(STATE).replace("currentNodeId: step-01-intake", "currentNodeId: end-99");
+            fixture.text(STATE).replace("currentNodeId: step-01-intake", "currentNodeId: end-99");
         let write = json!({"path": path, "content": forged});
-        desk.check_refused("fs.write", write, RefusalCode::Transition, &[]);
+        fixture.check_refused("fs.write", write, RefusalCode::Transition, &[]);
     }
 }
 
 #[test]
 fn a_project_around_the_state_is_no_way_around_the_guard() {
-    let desk = Desk::new();
-    let root = desk.scratch.path();
+    let fixture = ToolsFixture::new();
+    let root = fixture.scratch.path();
     let roots = Roots {
         project: root.to_owned(),
         package: root.join("package"),
         state: root.join("state"),
     };
     let around = Mounts::open(&roots).unwrap();
-    let forged = desk.text(STATE).replace("step-01-intake", "end-99");
+    let forged = fixture.text(STATE).replace("step-01-intake", "end-99");
     for name in ["@project/state/workflow.md", STATE] {
         let code = refusal_code(&around, "fs.write", json!({"path": name, "content": forged}));
         let expected = if name == STATE { RefusalCode::Transition } else { RefusalCode::Sandbox };

@@ -4,7 +4,7 @@ use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
 use serde_json::{Value as Json, json};
 
-use super::desk::Desk;
+use super::fixture::ToolsFixture;
 use crate::support::snapshot;
 
 fn replace(path: &str, old: &str, new: &str) -> Json {
@@ -17,16 +17,16 @@ fn diff(path: &str, diff: &str) -> Json {
 
 #[track_caller]
 fn check_patched(before: &str, arguments: Json, after: &str) {
-    let desk = Desk::new();
-    desk.put("@project/a.md", before);
-    let told = desk.call("fs.apply_patch", arguments);
+    let fixture = ToolsFixture::new();
+    fixture.put("@project/a.md", before);
+    let told = fixture.call("fs.apply_patch", arguments);
     let expected = format!(
         r#"{{"ok":true,"path":"@project/a.md","sha256Before":"{}","sha256After":"{}"}}"#,
         Digest::of(before.as_bytes()),
         Digest::of(after.as_bytes())
     );
     assert_eq!(told.text(), expected);
-    assert_eq!(desk.text("@project/a.md"), after);
+    assert_eq!(fixture.text("@project/a.md"), after);
 }
 
 const UNIFIED: &str = "--- a/a.md\n+++ b/a.md\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
@@ -49,9 +49,9 @@ fn a_patch_changes_what_it_names_and_nothing_else() {
 
 #[test]
 fn a_patch_that_does_not_fit_says_where_it_would() {
-    let desk = Desk::new();
-    desk.put("@project/a.md", "one\ntwo\nthree\ntwo\n");
-    let told = desk.check_refused(
+    let fixture = ToolsFixture::new();
+    fixture.put("@project/a.md", "one\ntwo\nthree\ntwo\n");
+    let told = fixture.check_refused(
         "fs.apply_patch",
         replace("a.md", "two", "2"),
         RefusalCode::Precondition,
@@ -59,77 +59,77 @@ fn a_patch_that_does_not_fit_says_where_it_would() {
     );
     assert_eq!(told.json["error"]["details"]["matches"], json!([2, 4]));
     assert_eq!(told.json["error"]["details"]["path"], "@project/a.md");
-    desk.check_refused(
+    fixture.check_refused(
         "fs.apply_patch",
         replace("a.md", "thre e", "3"),
         RefusalCode::Precondition,
         &[],
     );
-    desk.check_refused(
+    fixture.check_refused(
         "fs.apply_patch",
         replace("a.md", "", "3"),
         RefusalCode::InvalidArguments,
         &["empty"],
     );
-    desk.check_refused(
+    fixture.check_refused(
         "fs.apply_patch",
         replace("a.md", "one", "one"),
         RefusalCode::InvalidArguments,
         &[],
     );
-    desk.check_refused("fs.apply_patch", diff("a.md", BEGIN), RefusalCode::Precondition, &[]);
-    assert_eq!(desk.text("@project/a.md"), "one\ntwo\nthree\ntwo\n");
+    fixture.check_refused("fs.apply_patch", diff("a.md", BEGIN), RefusalCode::Precondition, &[]);
+    assert_eq!(fixture.text("@project/a.md"), "one\ntwo\nthree\ntwo\n");
 }
 
 #[test]
 fn only_texts_that_are_there_are_patched() {
-    let desk = Desk::new();
-    desk.put("@project/bin", b"a\0b").put("@project/notes.md", "x");
-    desk.check_refused(
+    let fixture = ToolsFixture::new();
+    fixture.put("@project/bin", b"a\0b").put("@project/notes.md", "x");
+    fixture.check_refused(
         "fs.apply_patch",
         replace("bin", "a", "b"),
         RefusalCode::InvalidArguments,
         &["binary"],
     );
     let says = ["There is no `@project/note.md`.", "Did you mean `@project/notes.md`?"];
-    desk.check_refused(
+    fixture.check_refused(
         "fs.apply_patch",
         replace("note.md", "a", "b"),
         RefusalCode::NotFound,
         &says,
     );
-    desk.check_refused(
+    fixture.check_refused(
         "fs.apply_patch",
         replace("@pkg/step.md", "a", "b"),
         RefusalCode::Sandbox,
         &[],
     );
     let add = "*** Begin Patch\n*** Add File: notes.md\n+y\n*** End Patch\n";
-    desk.check_refused(
+    fixture.check_refused(
         "fs.apply_patch",
         diff("notes.md", add),
         RefusalCode::Precondition,
         &["already exists"],
     );
     let delete = "*** Begin Patch\n*** Delete File: notes.md\n*** End Patch\n";
-    desk.check_refused(
+    fixture.check_refused(
         "fs.apply_patch",
         diff("notes.md", delete),
         RefusalCode::InvalidArguments,
         &["deletes"],
     );
-    let told = desk.call("fs.apply_patch", diff("new.md", &add.replace("notes.md", "new.md")));
+    let told = fixture.call("fs.apply_patch", diff("new.md", &add.replace("notes.md", "new.md")));
     assert!(told.json.get("sha256Before").is_none(), "{}", told.json);
-    assert_eq!(desk.text("@project/new.md"), "y\n");
+    assert_eq!(fixture.text("@project/new.md"), "y\n");
 }
 
 #[test]
 fn the_expected_digest_is_that_before_the_call() {
-    let desk = Desk::new();
-    desk.put("@project/a.md", "a");
+    let fixture = ToolsFixture::new();
+    fixture.put("@project/a.md", "a");
     let mut patch = replace("a.md", "a", "b");
     patch["ifMatchSha256"] = Digest::of(b"other").to_string().into();
-    desk.check_refused(
+    fixture.check_refused(
         "fs.apply_patch",
         patch.clone(),
         RefusalCode::Precondition,
@@ -138,21 +138,21 @@ fn the_expected_digest_is_that_before_the_call() {
     patch["ifMatchSha256"] = Digest::of(b"a").to_string().into();
     let mut second = replace("a.md", "b", "c");
     second["ifMatchSha256"] = Digest::of(b"a").to_string().into();
-    desk.call("fs.apply_patch", json!({"patches": [patch, second]}));
-    assert_eq!(desk.text("@project/a.md"), "c");
+    fixture.call("fs.apply_patch", json!({"patches": [patch, second]}));
+    assert_eq!(fixture.text("@project/a.md"), "c");
 }
 
 #[test]
 fn several_files_change_together_or_not_at_all() {
-    let desk = Desk::new();
-    desk.put("@project/a.md", "a").put("@project/b.md", "b");
-    let before = snapshot(desk.scratch.path());
+    let fixture = ToolsFixture::new();
+    fixture.put("@project/a.md", "a").put("@project/b.md", "b");
+    let before = snapshot(fixture.scratch.path());
     let bad = json!({"patches": [replace("a.md", "a", "1"), replace("b.md", "x", "2")]});
-    let told = desk.check_refused("fs.apply_patch", bad, RefusalCode::Precondition, &[]);
+    let told = fixture.check_refused("fs.apply_patch", bad, RefusalCode::Precondition, &[]);
     assert_eq!(told.json["error"]["details"]["path"], "@project/b.md");
-    assert_eq!(snapshot(desk.scratch.path()), before);
+    assert_eq!(snapshot(fixture.scratch.path()), before);
     let good = json!({"patches": [replace("a.md", "a", "1"), replace("b.md", "b", "2"), replace("a.md", "1", "3")]});
-    let told = desk.call("fs.apply_patch", good);
+    let told = fixture.call("fs.apply_patch", good);
     let expected = format!(
         r#"{{"ok":true,"files":[{{"path":"@project/a.md","sha256Before":"{}","sha256After":"{}"}},{{"path":"@project/b.md","sha256Before":"{}","sha256After":"{}"}}]}}"#,
         Digest::of(b"a"),
@@ -161,17 +161,25 @@ fn several_files_change_together_or_not_at_all() {
         Digest::of(b"2")
     );
     assert_eq!(told.text(), expected);
-    assert_eq!((desk.text("@project/a.md"), desk.text("@project/b.md")), ("3".into(), "2".into()));
+    assert_eq!(
+        (fixture.text("@project/a.md"), fixture.text("@project/b.md")),
+        ("3".into(), "2".into())
+    );
 }
 
 #[cfg(unix)]
 #[test]
 fn two_names_of_one_file_are_not_patched_together() {
-    let desk = Desk::new();
-    desk.put("@project/a.md", "a");
-    std::os::unix::fs::symlink("a.md", desk.real("@project/l.md")).unwrap();
+    let fixture = ToolsFixture::new();
+    fixture.put("@project/a.md", "a");
+    std::os::unix::fs::symlink("a.md", fixture.real("@project/l.md")).unwrap();
     let both = json!({"patches": [replace("a.md", "a", "1"), replace("l.md", "a", "2")]});
-    desk.check_refused("fs.apply_patch", both, RefusalCode::InvalidArguments, &["the same file"]);
-    desk.call("fs.apply_patch", replace("l.md", "a", "2"));
-    assert_eq!(desk.text("@project/a.md"), "2");
+    fixture.check_refused(
+        "fs.apply_patch",
+        both,
+        RefusalCode::InvalidArguments,
+        &["the same file"],
+    );
+    fixture.call("fs.apply_patch", replace("l.md", "a", "2"));
+    assert_eq!(fixture.text("@project/a.md"), "2");
 }

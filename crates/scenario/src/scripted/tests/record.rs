@@ -1,7 +1,7 @@
 //! Tests that recorded replies come back from the scenario unchanged.
 
 use crewagent_core::event::{
-    Answer, AssistantMessage, Event, EventKind, Finish, Intent, PhaseChanged, RequestFacts,
+    Answer, AssistantMessage, Event, EventKind, Finish, Intent, PhaseChanged, RequestSummary,
     RunEvent, RunFailed, RunResumed, RunStarted, StateChange, ToolFinished, ToolStarted,
     TurnStarted, UserInput,
 };
@@ -20,7 +20,7 @@ use crate::record::{RecordError, scenario};
 
 const RUN: &str = "20261115-094946-2q38e";
 
-fn events(facts: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
+fn events(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
     let event = |(at, kind)| Event {
         seq: at as u64 + 1,
         part: None,
@@ -29,7 +29,7 @@ fn events(facts: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
         key: None,
         kind,
     };
-    facts.into_iter().enumerate().map(event).collect()
+    kinds.into_iter().enumerate().map(event).collect()
 }
 
 fn started() -> EventKind {
@@ -50,7 +50,8 @@ fn started() -> EventKind {
 }
 
 fn asked(node: Option<&str>) -> EventKind {
-    let request = RequestFacts { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
+    let request =
+        RequestSummary { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
     let node_id = node.map(str::to_owned);
     EventKind::from(TurnStarted {
         turn: 1,
@@ -93,8 +94,8 @@ fn user(text: &str) -> EventKind {
     EventKind::from(UserInput { text: text.into(), for_node_id: None, call_id: None })
 }
 
-fn recorded(facts: impl IntoIterator<Item = EventKind>) -> String {
-    scenario("tea", &events(facts), &|_| None).unwrap()
+fn recorded(kinds: impl IntoIterator<Item = EventKind>) -> String {
+    scenario("tea", &events(kinds), &|_| None).unwrap()
 }
 
 /// Returns a run with everything that a recording can hold.
@@ -233,10 +234,10 @@ fn what_only_this_run_has_is_told() {
         replied(calling(&[("fs.write", &write.to_string())])),
         asked(Some("a")),
     ]);
-    let told: Vec<&str> =
+    let deltas: Vec<&str> =
         text.lines().map(str::trim).filter(|line| line.starts_with("# ")).skip(4).collect();
     assert_eq!(
-        told,
+        deltas,
         [
             "# Request 1 was not answered: the run was left there",
             "# The digest is from an earlier answer. It fits as long as that file is the same in every run.",
@@ -334,10 +335,10 @@ fn what_cannot_be_recorded_is_refused() {
     assert!(matches!(nothing, RecordError::Nothing), "{nothing}");
     let mut reply = calling(&[("fs.write", "{}")]);
     reply.tool_calls[0].arguments = Payload::Blob { sha256: Digest::of(b"x"), bytes: 1 };
-    let facts = || events([started(), asked(Some("a")), replied(reply.clone())]);
-    let lost = scenario("x", &facts(), &|_| None).unwrap_err();
+    let kinds = || events([started(), asked(Some("a")), replied(reply.clone())]);
+    let lost = scenario("x", &kinds(), &|_| None).unwrap_err();
     assert!(matches!(lost, RecordError::Lost(_)), "{lost}");
-    let found = scenario("x", &facts(), &|_| Some(r#"{"path":"@project/x"}"#.into())).unwrap();
+    let found = scenario("x", &kinds(), &|_| Some(r#"{"path":"@project/x"}"#.into())).unwrap();
     assert!(found.contains(r#"- fs.write: { path: "@project/x" }"#), "{found}");
     let much: String = (0..600_000).map(|at| format!("{at} ")).collect();
     let large = events([
@@ -448,7 +449,7 @@ fn reply() -> impl Strategy<Value = Reply> {
 }
 
 /// Returns a call without its id; arguments that are an object count as a value.
-fn meant(call: &ToolCall) -> (String, Result<Json, String>) {
+fn parse_call(call: &ToolCall) -> (String, Result<Json, String>) {
     let text = call.arguments.inline().unwrap();
     let value = serde_json::from_str::<Json>(text).ok().filter(Json::is_object);
     let name = canonical(&call.name).unwrap_or(&call.name).to_owned();
@@ -469,8 +470,8 @@ proptest! {
 
     #[test]
     fn whatever_was_said_comes_back(replies in prop::collection::vec(reply(), 1..4)) {
-        let facts = replies.iter().flat_map(|reply| [asked(Some("a")), replied(reply.clone())]);
-        let text = recorded(std::iter::once(started()).chain(facts));
+        let kinds = replies.iter().flat_map(|reply| [asked(Some("a")), replied(reply.clone())]);
+        let text = recorded(std::iter::once(started()).chain(kinds));
         let model = scripted(&text);
         for (at, expected) in replies.iter().enumerate() {
             let found = ask(&model, &request("a", at as u64 + 1, vec![])).unwrap();
@@ -480,7 +481,7 @@ proptest! {
             if expected.usage != Usage::default() {
                 prop_assert_eq!(found.usage, expected.usage);
             }
-            let calls = |reply: &Reply| reply.tool_calls.iter().map(meant).collect::<Vec<_>>();
+            let calls = |reply: &Reply| reply.tool_calls.iter().map(parse_call).collect::<Vec<_>>();
             prop_assert_eq!(calls(&found), calls(expected), "{}", text);
         }
     }

@@ -77,7 +77,7 @@ nodes:
         - say: neither
 "#,
     );
-    let at = |input: &str| say(&model, &said(request("a", 1, vec![]), input));
+    let at = |input: &str| say(&model, &with_input(request("a", 1, vec![]), input));
     assert_eq!(at("  1-2-user-authentication\n"), "a key: 1-2-user-authentication");
     assert_eq!(at("please STOP"), "stopped");
     assert_eq!(at("what?"), "neither");
@@ -103,7 +103,7 @@ fn check_unfit(condition: &str, request: &Request, why: &str) {
 
 #[test]
 fn conditions_look_at_place_and_input() {
-    let mut here = said(request("a", 1, vec![]), "hello");
+    let mut here = with_input(request("a", 1, vec![]), "hello");
     here.place.variables.insert("n".to_owned(), json!(2));
     check_fits("{input: ell, turn: 11, nodeTurn: 1, variables: {n: 2}}", &here);
     check_unfit("{input: ^x}", &here, r#"expected an input like /^x/, but the user said "hello""#);
@@ -196,7 +196,7 @@ nodes:
         json!({"ok": true, "bytes": 12}),
         json!({"ok": true, "bytes": 3, "sha256": "ab", "state": {"allowedNext": [{"to": "b"}]}}),
     ];
-    let mut here = said(request("a", 1, answered(&answers)), " hi ");
+    let mut here = with_input(request("a", 1, answered(&answers)), " hi ");
     here.place.variables = json!({"key": "1-2", "list": [1, 2], "deep": {"n": 5}})
         .as_object()
         .cloned()
@@ -277,7 +277,7 @@ fn words_come_one_by_one_and_thoughts_first() {
     let here = request("a", 1, vec![]);
     let (thought, text) = (Channel::Thinking, Channel::Text);
     let expected = [(thought, "hm "), (thought, "well"), (text, "one  "), (text, "two\n")];
-    assert_eq!(told(&model, &here), expected.map(|(channel, word)| (channel, word.to_owned())));
+    assert_eq!(deltas(&model, &here), expected.map(|(channel, word)| (channel, word.to_owned())));
     assert_eq!(ask(&model, &here).unwrap().extra["reasoning_content"], "hm well");
 }
 
@@ -288,7 +288,7 @@ fn a_pace_sets_the_pieces_and_the_narrower_one_wins() {
         "scenario: x\nnodes:\n  a:\n    - say: äöüabc\n    - {say: abc, pace: {characters: 2}}\n";
     let model = scripted(text).paced(pace);
     let words = |turn| -> Vec<String> {
-        told(&model, &request("a", turn, vec![])).into_iter().map(|(_, text)| text).collect()
+        deltas(&model, &request("a", turn, vec![])).into_iter().map(|(_, text)| text).collect()
     };
     assert_eq!(words(1), ["äöüa", "bc"]);
     assert_eq!(words(2), ["ab", "c"]);
@@ -299,7 +299,12 @@ fn check_fails(fault: &str, kind: ModelErrorKind, message: &str) {
     let (model, mut heard) = (scripted(&text), String::new());
     let mut tell = |progress: Progress| heard.push_str(&words(progress).text);
     let error = model
-        .reply(&request("a", 1, vec![]), &mut Memo::default(), &mut tell, &Deadline::default())
+        .reply(
+            &request("a", 1, vec![]),
+            &mut RequestCache::default(),
+            &mut tell,
+            &Deadline::default(),
+        )
         .unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (kind, message));
     assert_eq!(heard, "partly");
@@ -329,7 +334,8 @@ fn whoever_hangs_or_is_slow_can_be_cancelled() {
                 other.cancel();
             });
             start.send(()).unwrap();
-            let error = model.reply(&here, &mut Memo::default(), &mut |_| {}, &until).unwrap_err();
+            let error =
+                model.reply(&here, &mut RequestCache::default(), &mut |_| {}, &until).unwrap_err();
             assert_eq!(error.kind, ModelErrorKind::Cancelled);
         });
     }
@@ -342,7 +348,7 @@ fn a_cancelled_request_gets_no_reply() {
     let error = model
         .reply(
             &request("a", 1, vec![]),
-            &mut Memo::default(),
+            &mut RequestCache::default(),
             &mut |_| {},
             &Deadline::whenever(&cancel),
         )

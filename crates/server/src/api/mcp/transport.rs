@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::store::{KnownServers, ServerWay, Template};
 
 use crate::problem::Problem;

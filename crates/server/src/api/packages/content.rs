@@ -127,7 +127,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
-    use crewagent_core::diagnostic::{Code, Place};
+    use crewagent_core::diagnostic::{Code, Location};
     use crewagent_core::text::Span;
 
     use super::*;
@@ -149,7 +149,7 @@ mod tests {
         let span = Span::new(text.len() - 3, text.len());
         let mut sources = Sources::default();
         sources.insert("a", Arc::from(text));
-        let found = Diagnostic::new(Code::MissingFile, Place::at("a", span), "e");
+        let found = Diagnostic::new(Code::MissingFile, Location::at("a", span), "e");
         let started = Instant::now();
         for _ in 0..10_000 {
             assert_eq!(finding(&found, &sources).excerpt.as_deref(), Some("end"));

@@ -60,7 +60,7 @@ pub(super) fn images(asked: Asked<Id, ImageQuery>) -> Result<Images, Problem> {
 pub(super) fn revert(asked: Asked<Id, (), Revert>) -> Result<Nothing, Problem> {
     let Revert { path, seq, if_match_sha256 } = &asked.body;
     let now = if_match_sha256.as_deref().map(digest).transpose()?;
-    made(&asked)?.revert(path, *seq, now)?;
+    made(&asked)?.revert_file(path, *seq, now)?;
     Ok(Nothing {})
 }
 
@@ -80,7 +80,7 @@ fn scope(visit: u64, onward: Option<bool>) -> Scope {
 
 pub(super) fn revert_plan(asked: Asked<Id, RevertQuery>) -> Result<RevertPlan, Problem> {
     let RevertQuery { visit, onward } = asked.query;
-    let way = made(&asked)?.way_back(scope(visit, onward))?;
+    let way = made(&asked)?.plan_revert(scope(visit, onward))?;
     let files = way.into_iter().map(|file| RevertPlanFile {
         path: file.path,
         removed: file.target.is_none(),
@@ -98,7 +98,7 @@ pub(super) fn revert_step(asked: Asked<Id, (), RevertStep>) -> Result<RevertResu
         let now = file.if_match_sha256.as_deref().map(digest).transpose()?;
         agreed.push((file.path.clone(), now));
     }
-    let outcomes = made(&asked)?.go_back(scope(*visit, *onward), &agreed)?;
+    let outcomes = made(&asked)?.revert(scope(*visit, *onward), &agreed)?;
     let files = outcomes.into_iter().map(|(path, outcome)| match outcome {
         Outcome::Reverted => RevertedFile { path, left: None },
         Outcome::Left(why) => RevertedFile { path, left: Some(why) },
@@ -109,7 +109,7 @@ pub(super) fn revert_step(asked: Asked<Id, (), RevertStep>) -> Result<RevertResu
 pub(super) fn artifacts(asked: Asked<Id>) -> Result<Artifacts, Problem> {
     let store = asked.app.store()?;
     let view = store.runs().look(&RunId::parse(&asked.path.id)?)?;
-    let mounts = store.projects().mounts(&store.runs().project(&view.facts)?)?;
+    let mounts = store.projects().mounts(&store.runs().project(&view.record)?)?;
     let mut artifacts: Vec<Artifact> = Vec::new();
     let mut note = |path: &String, node: Option<&String>| -> Result<(), Problem> {
         if artifacts.iter().any(|known| known.path == *path) {

@@ -52,7 +52,7 @@ pub(super) fn make(asked: Asked<Id, (), NewFork>) -> Result<StartedRun, Problem>
 /// would work on.
 fn plan(app: &App, store: &Store, path: &Id, event: u64) -> Result<ForkRun, Problem> {
     let run = RunId::parse(&path.id)?;
-    store.runs().facts(&run)?;
+    store.runs().record(&run)?;
     if app.workers.is_working(&driver_of(app, path)?) {
         return Err(Problem::new(Code::Busy, format!("run {run} is at work"))
             .hint("Pause or stop it, or wait until it rests. Then fork it."));

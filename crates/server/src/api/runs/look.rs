@@ -103,7 +103,7 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
     let node = history.visits.first().map(|visit| visit.node.clone());
     Ok(RunDetail {
         item,
-        package_sha256: view.facts.subject.package().map(|package| package.sha256.to_string()),
+        package_sha256: view.record.subject.package().map(|package| package.sha256.to_string()),
         forked_from: history.forked_from.map(|fork| Origin {
             run: fork.run,
             event: fork.event,
@@ -114,8 +114,8 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
         turns: u32::try_from(history.turns).unwrap_or(u32::MAX),
         usage: history.usage,
         state: (!view.recovered.events.is_empty()).then_some(history.position.state),
-        graph: graph(&store, &view.facts),
-        blocked: store.runs().roots(&view.facts).err().map(|error| error.to_string()),
+        graph: graph(&store, &view.record),
+        blocked: store.runs().roots(&view.record).err().map(|error| error.to_string()),
     })
 }
 
@@ -126,10 +126,10 @@ fn visit(visit: history::Visit) -> Visit {
 }
 
 /// Returns the graph of a run's workflow, unless its package is gone or damaged.
-fn graph(store: &Store, facts: &RunRecord) -> Option<Picture> {
-    let installed = store.runs().package(facts).ok()??;
+fn graph(store: &Store, record: &RunRecord) -> Option<Picture> {
+    let installed = store.runs().package(record).ok()??;
     let package = store.packages().load(&installed).ok()?;
-    let document = &facts.subject.workflow()?.document;
+    let document = &record.subject.workflow()?.document;
     let mut all = package.workflows().iter();
     let workflow = all.find(|one| one.document_path.as_str() == document)?;
     Some(picture(workflow, &package))

@@ -38,8 +38,8 @@ pub(super) fn show(asked: Asked<TurnPath>) -> Result<RequestDetail, Problem> {
 pub(super) fn scenario(asked: Asked<Id>) -> Result<TextFile, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
     let view = store.runs().look(&id)?;
-    let package = view.facts.subject.package().map(RunPackage::reference).unwrap_or_default();
-    let title = format!("{package}, recorded {:.10}", view.facts.created.to_string());
+    let package = view.record.subject.package().map(RunPackage::reference).unwrap_or_default();
+    let title = format!("{package}, recorded {:.10}", view.record.created.to_string());
     let blobs = |digest: Digest| view.blobs.text(digest).ok();
     let text = record::scenario(&title, &view.recovered.events, &blobs)
         .map_err(|error| Problem::new(Code::Refused, error.to_string()))?;

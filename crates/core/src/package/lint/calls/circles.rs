@@ -7,12 +7,12 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::GraphCalls;
-use crate::diagnostic::{Code, Diagnostic, Findings, Place};
+use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::package::check::WorkflowDraft;
 
 /// Edges from each workflow to its graph, and from each graph to the workflows that it calls. With the graphs as nodes
 /// of their own there are no more edges than calls, however many workflows share a graph.
-type Calls<'p> = DiGraph<(), Option<&'p Place>>;
+type Calls<'p> = DiGraph<(), Option<&'p Location>>;
 
 /// Reports every cycle and returns true if there is one.
 pub(super) fn check(

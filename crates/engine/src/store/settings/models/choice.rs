@@ -41,16 +41,16 @@ pub const MEASURED: [&str; 14] = [
 type Read<'e> = dyn Fn(&str) -> Option<String> + 'e;
 
 /// Environment variables of this process, or of a test.
-pub struct Surroundings<'e>(Box<Read<'e>>);
+pub struct Environment<'e>(Box<Read<'e>>);
 
-impl Surroundings<'static> {
+impl Environment<'static> {
     /// Returns the variables of this process.
     pub fn of_process() -> Self {
         Self(Box::new(|name| std::env::var(name).ok()))
     }
 }
 
-impl<'e> Surroundings<'e> {
+impl<'e> Environment<'e> {
     /// Returns variables that `read` looks up.
     pub fn new(read: impl Fn(&str) -> Option<String> + 'e) -> Self {
         Self(Box::new(read))
@@ -63,9 +63,9 @@ impl<'e> Surroundings<'e> {
     }
 }
 
-impl fmt::Debug for Surroundings<'_> {
+impl fmt::Debug for Environment<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Surroundings")
+        f.write_str("Environment")
     }
 }
 
@@ -130,13 +130,13 @@ impl Settings {
     pub fn model_name(
         &self,
         flag: Option<&str>,
-        surroundings: &Surroundings<'_>,
+        environment: &Environment<'_>,
     ) -> Result<(String, &'static str), UnknownModel> {
         let given = |name: &str| Some(name.trim().to_owned()).filter(|name| !name.is_empty());
         if let Some(name) = flag.and_then(given) {
             return Ok((name, ""));
         }
-        if let Some(name) = surroundings.get(MODEL) {
+        if let Some(name) = environment.get(MODEL) {
             return Ok((name, " (from CREWAGENT_MODEL)"));
         }
         if let Some(name) = self.run.model.as_deref().and_then(given) {
@@ -145,7 +145,7 @@ impl Settings {
         let mut configured = self.models.keys();
         match (configured.next(), configured.next()) {
             (Some(only), None) => Ok((only.clone(), " (the only one that is set up)")),
-            (_, _) => Err(UnknownModel::NotChosen { advice: self.how_to_choose(surroundings) }),
+            (_, _) => Err(UnknownModel::NotChosen { advice: self.how_to_choose(environment) }),
         }
     }
 
@@ -154,13 +154,13 @@ impl Settings {
         &self,
         name: &str,
         origin: &'static str,
-        surroundings: &Surroundings<'_>,
+        environment: &Environment<'_>,
     ) -> Result<ChosenModel, UnknownModel> {
         if let Some(settings) = self.models.get(name) {
             return self.configured(name, settings);
         }
-        if surroundings.get(BASE_URL).is_some() {
-            return self.at_address(name, BASE_URL, surroundings);
+        if environment.get(BASE_URL).is_some() {
+            return self.at_address(name, BASE_URL, environment);
         }
         if let Some((prefix, model)) = name.split_once('/')
             && !model.trim().is_empty()
@@ -168,10 +168,10 @@ impl Settings {
         {
             return Ok(found);
         }
-        if surroundings.get(OTHER_BASE_URL).is_some() {
-            return self.at_address(name, OTHER_BASE_URL, surroundings);
+        if environment.get(OTHER_BASE_URL).is_some() {
+            return self.at_address(name, OTHER_BASE_URL, environment);
         }
-        let advice = self.what_there_is(name, surroundings);
+        let advice = self.what_there_is(name, environment);
         Err(UnknownModel::Unknown { name: name.to_owned(), origin, advice })
     }
 
@@ -224,9 +224,9 @@ impl Settings {
         &self,
         name: &str,
         variable: &'static str,
-        surroundings: &Surroundings<'_>,
+        environment: &Environment<'_>,
     ) -> Result<ChosenModel, UnknownModel> {
-        let base_url = surroundings.get(variable).unwrap_or_default();
+        let base_url = environment.get(variable).unwrap_or_default();
         crewagent_dialect::profile::endpoint(&base_url, "models")
             .map_err(|problem| UnknownModel::BadAddress { variable, problem })?;
         let profile_name = Profile::recognise(&base_url);
@@ -285,8 +285,8 @@ impl Settings {
         self.prices.find(profile, model).or_else(|| Prices::built_in().find(profile, model))
     }
 
-    fn how_to_choose(&self, surroundings: &Surroundings<'_>) -> String {
-        if surroundings.get(BASE_URL).is_some() || surroundings.get(OTHER_BASE_URL).is_some() {
+    fn how_to_choose(&self, environment: &Environment<'_>) -> String {
+        if environment.get(BASE_URL).is_some() || environment.get(OTHER_BASE_URL).is_some() {
             return "an address is in the environment, so name the model there with `--model ID` or CREWAGENT_MODEL".to_owned();
         }
         if self.models.is_empty() {
@@ -301,14 +301,14 @@ impl Settings {
     }
 
     /// Suggests what an unknown name could mean.
-    fn what_there_is(&self, name: &str, surroundings: &Surroundings<'_>) -> String {
+    fn what_there_is(&self, name: &str, environment: &Environment<'_>) -> String {
         let near = self.models.keys().find(|known| distance(known, name) <= 2);
         if let Some(near) = near {
             return format!("did you mean `{near}`?");
         }
         let has_key = |profile: &&str| {
             let variable = Profile::built_in(profile).and_then(|found| found.key_variable.as_ref());
-            variable.is_some_and(|variable| surroundings.get(variable).is_some())
+            variable.is_some_and(|variable| environment.get(variable).is_some())
         };
         if let Some(provider) = Profile::names().find(has_key) {
             return format!("to use it at {provider}, write `--model {provider}/{name}`");

@@ -48,8 +48,8 @@ fn check_wrong(text: &str, expected: &[&str]) {
     assert!(!error.contains("sk-"), "{error:?} holds a key");
 }
 
-fn variables<'e>(set: &'e [(&'e str, &'e str)]) -> Surroundings<'e> {
-    Surroundings::new(|name| {
+fn variables<'e>(set: &'e [(&'e str, &'e str)]) -> Environment<'e> {
+    Environment::new(|name| {
         set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
     })
 }
@@ -61,10 +61,10 @@ fn check_chosen(
     flag: Option<&str>,
     expected: Result<[&str; 4], &str>,
 ) {
-    let (settings, surroundings) = (parsed(settings), variables(set));
+    let (settings, environment) = (parsed(settings), variables(set));
     let chosen = settings
-        .model_name(flag, &surroundings)
-        .and_then(|(name, origin)| settings.model(&name, origin, &surroundings));
+        .model_name(flag, &environment)
+        .and_then(|(name, origin)| settings.model(&name, origin, &environment));
     match (chosen, expected) {
         (Ok(chosen), Ok([profile, base_url, model, keys])) => {
             let places: Vec<String> = chosen.keys.iter().map(ToString::to_string).collect();

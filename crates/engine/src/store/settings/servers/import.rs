@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::server_tool::ServerName;
 use serde::Deserialize;
 use serde_json::Value as Json;
 

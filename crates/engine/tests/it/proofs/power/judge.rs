@@ -20,7 +20,7 @@ pub(crate) struct Places {
 }
 
 /// Everything that a journal says about the files.
-pub(crate) struct Told {
+pub(crate) struct JournalContent {
     pub(crate) events: usize,
     pub(crate) replies: Vec<u64>,
     /// Possible contents of each file, by mount path.
@@ -31,7 +31,7 @@ pub(crate) struct Told {
 /// A judge of states, with a cache of what it has read.
 #[derive(Default)]
 pub(crate) struct Judge {
-    journals: Memory<Rc<Told>>,
+    journals: Memory<Rc<JournalContent>>,
     documents: Memory<Result<(), String>>,
     digests: Memory<Digest>,
 }
@@ -65,7 +65,7 @@ impl<T: Clone> Memory<T> {
 pub(crate) type Files = BTreeMap<String, Rc<[u8]>>;
 
 impl Judge {
-    pub(crate) fn journal(&mut self, bytes: &Rc<[u8]>) -> Rc<Told> {
+    pub(crate) fn journal(&mut self, bytes: &Rc<[u8]>) -> Rc<JournalContent> {
         self.journals.of(bytes, |bytes| Rc::new(read(bytes)))
     }
 
@@ -107,7 +107,12 @@ impl Judge {
     }
 
     /// Checks that every file has a content that the journal allows.
-    fn check_files(&mut self, files: &Files, places: &Places, told: &Told) -> Result<(), String> {
+    fn check_files(
+        &mut self,
+        files: &Files,
+        places: &Places,
+        told: &JournalContent,
+    ) -> Result<(), String> {
         let mut found = BTreeMap::new();
         for (path, bytes) in files {
             let Some(name) = mount_path(path, &places.run) else { continue };
@@ -147,7 +152,7 @@ fn mount_path(path: &str, run: &str) -> Option<String> {
     (!rest.starts_with("logs/")).then(|| format!("@state/{rest}"))
 }
 
-fn read(bytes: &[u8]) -> Told {
+fn read(bytes: &[u8]) -> JournalContent {
     let judged = recover(bytes);
     let mut may_hold: BTreeMap<String, Vec<Option<Digest>>> = BTreeMap::new();
     let mut open: BTreeMap<String, Vec<FileIntent>> = BTreeMap::new();
@@ -192,7 +197,7 @@ fn read(bytes: &[u8]) -> Told {
             _ => {}
         }
     }
-    Told { events: judged.events.len(), replies, may_hold, blobs }
+    JournalContent { events: judged.events.len(), replies, may_hold, blobs }
 }
 
 /// Allows the contents before and after, until the journal says that the files are written.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::tape::Act;
+use super::tape::DiskOperation;
 
 const SECTOR: usize = 512;
 /// Number of offsets at which an unflushed end is cut off.
@@ -145,41 +145,46 @@ impl Platter {
     }
 
     /// Applies an operation of the process.
-    pub(crate) fn act(&mut self, path: &str, act: &Act) {
+    pub(crate) fn action(&mut self, path: &str, action: &DiskOperation) {
         let (above, name) = split(path);
         let found = self.find(path);
         let here = || found.unwrap_or_else(|| panic!("{path} is not there"));
-        match act {
-            Act::CreateFolder | Act::Create => {
+        match action {
+            DiskOperation::CreateFolder | DiskOperation::Create => {
                 let at = self.find(above).unwrap_or_else(|| panic!("{above} is not there"));
-                match (found, act) {
-                    (Some(id), Act::Create) => self.rewrite(id, Vec::clear),
+                match (found, action) {
+                    (Some(id), DiskOperation::Create) => self.rewrite(id, Vec::clear),
                     (Some(_), _) => {}
                     (None, _) => {
-                        let new =
-                            if matches!(act, Act::Create) { file([].into()) } else { folder() };
+                        let new = if matches!(action, DiskOperation::Create) {
+                            file([].into())
+                        } else {
+                            folder()
+                        };
                         let id = self.add(new);
                         self.change(at, Change::Link(name.to_owned(), id));
                     }
                 }
             }
-            Act::Write(bytes) => self.rewrite(here(), |content| content.extend_from_slice(bytes)),
-            Act::Truncate(length) => {
+            DiskOperation::Write(bytes) => {
+                self.rewrite(here(), |content| content.extend_from_slice(bytes))
+            }
+            DiskOperation::Truncate(length) => {
                 self.rewrite(here(), |content| content.truncate(usize::try_from(*length).unwrap()));
             }
-            Act::Sync => self.flush(here()),
-            Act::SyncFolder => {
+            DiskOperation::Sync => self.flush(here()),
+            DiskOperation::SyncFolder => {
                 let id = here();
                 let names = self.names(id);
                 self.nodes[id] = Node::Folder { flushed: names, pending: Vec::new() };
             }
-            Act::Rename(to) => {
+            DiskOperation::Rename(to) => {
                 let (beside, new) = split(to);
                 assert_eq!(above, beside, "a rename into another folder");
                 let at = self.find(above).unwrap();
                 self.change(at, Change::Rename(name.to_owned(), new.to_owned(), here()));
             }
-            Act::Remove => {
+            DiskOperation::Remove => {
                 // Removing a missing file changes nothing.
                 if found.is_some() {
                     let at = self.find(above).unwrap();

@@ -2,19 +2,19 @@
 
 use std::sync::{Arc, Mutex};
 
-use crewagent_engine::disk::{Deed, Disk, Op, Probe, Verdict};
+use crewagent_engine::disk::{Deed, Disk, DiskHook, Op, Verdict};
 
 /// A recorded operation or report.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
-    Done(String, Act),
+    Done(String, DiskOperation),
     /// Everything up to this event was reported to the user, who may rely on it.
-    Heard(u64),
+    Observed(u64),
 }
 
 /// An operation that changes the disk; reads are left out.
 #[derive(Clone, Debug)]
-pub(crate) enum Act {
+pub(crate) enum DiskOperation {
     Create,
     Write(Vec<u8>),
     Sync,
@@ -25,7 +25,7 @@ pub(crate) enum Act {
     Truncate(u64),
 }
 
-impl Act {
+impl DiskOperation {
     /// Returns the operation with another target of a rename.
     pub(crate) fn on(self, place: impl FnOnce(String) -> String) -> Self {
         match self {
@@ -55,11 +55,11 @@ pub(crate) struct Tape {
 
 impl Tape {
     pub(crate) fn disk(self: &Arc<Self>) -> Disk {
-        Disk::probed(self.clone())
+        Disk::hooked(self.clone())
     }
 
     pub(crate) fn hear(&self, seq: u64) {
-        self.entries.lock().unwrap().push(Entry::Heard(seq));
+        self.entries.lock().unwrap().push(Entry::Observed(seq));
     }
 
     pub(crate) fn entries(&self) -> Vec<Entry> {
@@ -67,23 +67,23 @@ impl Tape {
     }
 }
 
-impl Probe for Tape {
+impl DiskHook for Tape {
     fn before(&self, op: &Op<'_>) -> Verdict {
-        let act = match op.deed {
-            Deed::Create => Act::Create,
-            Deed::Write { bytes } => Act::Write(bytes.to_vec()),
-            Deed::SyncFile | Deed::SyncData => Act::Sync,
-            Deed::Rename { to } => Act::Rename(to.to_owned()),
-            Deed::SyncFolder => Act::SyncFolder,
-            Deed::CreateFolder => Act::CreateFolder,
-            Deed::RemoveFile | Deed::RemoveFolder => Act::Remove,
-            Deed::Truncate { len } => Act::Truncate(len),
+        let action = match op.deed {
+            Deed::Create => DiskOperation::Create,
+            Deed::Write { bytes } => DiskOperation::Write(bytes.to_vec()),
+            Deed::SyncFile | Deed::SyncData => DiskOperation::Sync,
+            Deed::Rename { to } => DiskOperation::Rename(to.to_owned()),
+            Deed::SyncFolder => DiskOperation::SyncFolder,
+            Deed::CreateFolder => DiskOperation::CreateFolder,
+            Deed::RemoveFile | Deed::RemoveFolder => DiskOperation::Remove,
+            Deed::Truncate { len } => DiskOperation::Truncate(len),
             // Permissions are not modelled; the others change nothing.
             Deed::SetRights | Deed::Look | Deed::List | Deed::Open | Deed::Read | Deed::Lock => {
                 return Verdict::Proceed;
             }
         };
-        self.entries.lock().unwrap().push(Entry::Done(op.file.to_owned(), act));
+        self.entries.lock().unwrap().push(Entry::Done(op.file.to_owned(), action));
         Verdict::Proceed
     }
 }

@@ -14,7 +14,7 @@ use crewagent_engine::cancel::Deadline;
 use crewagent_engine::clock::Clock;
 use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
-use crewagent_engine::model::{Memo, Model, ModelError, Progress, Request};
+use crewagent_engine::model::{Model, ModelError, Progress, Request, RequestCache};
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange, StartRun};
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{Installed, RunId, Store};
@@ -105,7 +105,7 @@ impl Script {
 }
 
 /// A golden folder, and a place to play it.
-pub(crate) struct Stage {
+pub(crate) struct GoldenFixture {
     pub(crate) folder: PathBuf,
     pub(crate) script: Script,
     pub(crate) model: Scripted,
@@ -118,7 +118,7 @@ pub(crate) fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/tests/golden")
 }
 
-impl Stage {
+impl GoldenFixture {
     /// Prepares a golden run.
     pub(crate) fn set(name: &str) -> Self {
         Self::set_in(name, tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
@@ -138,9 +138,9 @@ impl Stage {
         let home = scratch.path().join("home");
         let store = Store::open(Some(home)).unwrap();
         let installed = store.packages().import(&package, &mut || {}).unwrap().installed;
-        let stage = Self { folder, script, model, installed, scratch };
-        stage.reset_project();
-        stage
+        let golden_fixture = Self { folder, script, model, installed, scratch };
+        golden_fixture.reset_project();
+        golden_fixture
     }
 
     /// Opens the store, with all operations of runs on this disk.
@@ -258,11 +258,11 @@ impl Model for Watched<'_> {
     fn reply(
         &self,
         request: &Request,
-        memo: &mut Memo,
+        cache: &mut RequestCache,
         tell: &mut dyn FnMut(Progress),
         until: &Deadline,
     ) -> Result<Reply, ModelError> {
-        let reply = self.model.reply(request, memo, tell, until)?;
+        let reply = self.model.reply(request, cache, tell, until)?;
         self.requests.lock().unwrap().push(serde_json::to_string(&request.messages).unwrap());
         Ok(reply)
     }

@@ -33,7 +33,7 @@ fn address(url: &reqwest::Url) -> Option<IpAddr> {
 }
 
 /// Looks up the addresses of the host.
-pub(super) fn look_up(url: &reqwest::Url, patience: Duration) -> Result<Vec<SocketAddr>, String> {
+pub(super) fn look_up(url: &reqwest::Url, timeouts: Duration) -> Result<Vec<SocketAddr>, String> {
     let port = url.port_or_known_default().unwrap_or(443);
     if let Some(address) = address(url) {
         return Ok(vec![SocketAddr::new(address, port)]);
@@ -45,13 +45,13 @@ pub(super) fn look_up(url: &reqwest::Url, patience: Duration) -> Result<Vec<Sock
         let found = (host.as_str(), port).to_socket_addrs();
         let _ = sender.send(found.map(Iterator::collect).map_err(|error| error.to_string()));
     });
-    match answer.recv_timeout(patience) {
+    match answer.recv_timeout(timeouts) {
         Ok(Ok(addresses)) => {
             let addresses: Vec<SocketAddr> = addresses;
             if addresses.is_empty() { Err("none was found".to_owned()) } else { Ok(addresses) }
         }
         Ok(Err(why)) => Err(why),
-        Err(_) => Err(format!("no answer within {} seconds", patience.as_secs())),
+        Err(_) => Err(format!("no answer within {} seconds", timeouts.as_secs())),
     }
 }
 
@@ -67,12 +67,12 @@ pub(super) fn named(host: &str, addresses: &[SocketAddr]) -> String {
 /// Returns the first address that accepts a connection, with its latency.
 pub(super) fn connect(
     addresses: &[SocketAddr],
-    patience: Duration,
+    timeouts: Duration,
 ) -> Result<(SocketAddr, Duration), String> {
     let mut why = "there is no address".to_owned();
     for address in addresses.iter().take(TRIED) {
         let begun = Instant::now();
-        match TcpStream::connect_timeout(address, patience) {
+        match TcpStream::connect_timeout(address, timeouts) {
             Ok(_) => return Ok((*address, begun.elapsed())),
             Err(error) => why = format!("{address} takes no connection: {error}"),
         }

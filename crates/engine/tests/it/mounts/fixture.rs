@@ -19,13 +19,13 @@ pub(crate) const SECRET: &str = "canary-5d2c9f";
 /// Part of every real path, and of no virtual one.
 pub(crate) const REAL: &str = "realroot-77c1";
 
-pub(crate) struct World {
+pub(crate) struct MountsFixture {
     /// Removed at the end.
     pub(crate) scratch: TempDir,
     pub(crate) mounts: Mounts,
 }
 
-impl World {
+impl MountsFixture {
     pub(crate) fn new() -> Self {
         Self::in_folder(Path::new(env!("CARGO_TARGET_TMPDIR")))
     }
@@ -87,11 +87,11 @@ impl World {
     /// Puts a path from a model through every operation, and returns all answers.
     pub(crate) fn attack(&self, text: &str) -> Vec<String> {
         let mounts = &self.mounts;
-        let mut answers = crate::tools::desk::attack(mounts, text);
+        let mut answers = crate::tools::fixture::attack(mounts, text);
         let path = match VPath::parse(text) {
             Ok(path) => path,
             Err(refusal) => {
-                answers.push(told(&refusal));
+                answers.push(describe(&refusal));
                 return answers;
             }
         };
@@ -112,7 +112,7 @@ impl World {
                 answers.push(answer(mounts.replace(&path, b"written", Before::Nothing)));
                 answers.push(answer(mounts.replace(&path, b"written", Before::Anything)));
             }
-            Err(refusal) => answers.push(told(&refusal)),
+            Err(refusal) => answers.push(describe(&refusal)),
         }
         answers
     }
@@ -127,12 +127,12 @@ impl World {
 pub(crate) fn answer<T: Debug>(answer: Answer<T>) -> String {
     match answer {
         Ok(Ok(value)) => format!("{value:?}"),
-        Ok(Err(refusal)) => told(&refusal),
+        Ok(Err(refusal)) => describe(&refusal),
         Err(error) => format!("{error} {error:?}"),
     }
 }
 
-pub(crate) fn told(refusal: &Refusal) -> String {
+pub(crate) fn describe(refusal: &Refusal) -> String {
     refusal.to_json().to_string()
 }
 

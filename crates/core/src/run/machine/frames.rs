@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::anchor::Told;
-use super::{Cast, Effect, Machine, Moves, Rest, Shift, Shifted, Stance, tell};
+use super::anchor::ShownPosition;
+use super::{Effect, FrameChange, FrameChanged, Machine, Moves, Rest, Stance, Subject, tell};
 use crate::context::Keep;
 use crate::event::{EventKind, Phase, Reason, StateChange};
 use crate::id::AgentId;
@@ -32,17 +32,17 @@ enum Hold {
     #[default]
     Nothing,
     /// The model was told and has not replied yet, so no return is attempted.
-    Told,
+    Reported,
     /// The model was told and made calls. If they did not help, it gets another turn.
-    Again,
+    Retry,
     /// The model was told and made no more calls. If the return still fails, the user is asked.
     Last,
 }
 
 impl Machine {
     /// Creates a run at a position inside its frames that has not started.
-    pub fn at(cast: Cast, settings: RunSettings, place: Position) -> Self {
-        let mut machine = Self::new(cast, settings, place.state);
+    pub fn at(subject: Subject, settings: RunSettings, place: Position) -> Self {
+        let mut machine = Self::new(subject, settings, place.state);
         machine.place(place.callers, place.calls);
         machine
     }
@@ -60,20 +60,20 @@ impl Machine {
     /// Returns the workflow at this depth: 0 is the run's own.
     pub fn workflow_at(&self, depth: usize) -> Option<&Workflow> {
         match depth.checked_sub(1) {
-            None => self.cast.workflow(),
+            None => self.subject.workflow(),
             Some(above) => {
                 let frame = &self.calls.callers.get(above)?.frame;
-                self.cast.package()?.workflow(&frame.workflow_id)
+                self.subject.package()?.workflow(&frame.workflow_id)
             }
         }
     }
 
     /// Returns the agent of the nodes that name none, in the workflow at this depth: the agent of the calling node.
     pub fn agent_at(&self, depth: usize) -> Option<&AgentId> {
-        match (depth.checked_sub(1), &self.cast) {
-            (_, Cast::Talk { .. }) => None,
-            (None, Cast::Workflow { agent, .. }) => Some(agent),
-            (Some(above), Cast::Workflow { .. }) => {
+        match (depth.checked_sub(1), &self.subject) {
+            (_, Subject::Conversation { .. }) => None,
+            (None, Subject::Workflow { agent, .. }) => Some(agent),
+            (Some(above), Subject::Workflow { .. }) => {
                 self.agent_called_by(above, &self.calls.callers.get(above)?.frame)
             }
         }
@@ -92,14 +92,14 @@ impl Machine {
     }
 
     /// Returns the change of the active workflow that is due before the next request.
-    pub(super) fn due(&self) -> Option<Shift> {
+    pub(super) fn due(&self) -> Option<FrameChange> {
         let calls = &self.calls;
         if let Some(Caller { frame, .. }) = calls.callers.last() {
             let failed = self.run_state.failed.clone().filter(|_| !self.run_state.complete);
             if self.run_state.complete || failed.is_some() {
                 let (frame, attempt) = (frame.clone(), calls.returns + 1);
-                let shift = Shift::Return { frame, attempt, failed };
-                return Some(shift).filter(|_| calls.hold != Hold::Told);
+                let change_frame = FrameChange::Return { frame, attempt, failed };
+                return Some(change_frame).filter(|_| calls.hold != Hold::Reported);
             }
         }
         if self.run_state.complete {
@@ -109,12 +109,14 @@ impl Machine {
         let called = self.workflow()?.calls.get(node_id)?;
         let workflow_id = called.workflow.to_string();
         let (node_id, call) = (node_id.to_owned(), calls.made + 1);
-        Some(Shift::Enter { frame: Frame { workflow_id, node_id, call } })
+        Some(FrameChange::Enter { frame: Frame { workflow_id, node_id, call } })
     }
 
     /// Requests a change of the active workflow, before anything else is asked.
-    pub(super) fn shift(&mut self, shift: Shift, effects: &mut Vec<Effect>) {
-        if let (Shift::Enter { frame }, true) = (&shift, self.calls.callers.len() >= DEEPEST) {
+    pub(super) fn change_frame(&mut self, change_frame: FrameChange, effects: &mut Vec<Effect>) {
+        if let (FrameChange::Enter { frame }, true) =
+            (&change_frame, self.calls.callers.len() >= DEEPEST)
+        {
             let message = format!(
                 "`{}` would call the workflow `{}`, but {DEEPEST} calls are open already, and there may be no more. The package must be changed.",
                 frame.node_id, frame.workflow_id
@@ -123,17 +125,22 @@ impl Machine {
             return;
         }
         self.enter(Phase::Running, effects);
-        self.stance = Stance::Shifting(shift.clone());
-        effects.push(Effect::Shift(shift));
+        self.stance = Stance::ChangingFrame(change_frame.clone());
+        effects.push(Effect::FrameChange(change_frame));
     }
 
-    pub(super) fn shifted(&mut self, shifted: Shifted, now: Timestamp, effects: &mut Vec<Effect>) {
-        let Stance::Shifting(shift) = self.stance.clone() else {
+    pub(super) fn frame_changed(
+        &mut self,
+        frame_changed: FrameChanged,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Stance::ChangingFrame(change_frame) = self.stance.clone() else {
             effects.push(self.open());
             return;
         };
-        match (shifted, shift) {
-            (Shifted::Entered(state), Shift::Enter { frame }) => {
+        match (frame_changed, change_frame) {
+            (FrameChanged::Entered(state), FrameChange::Enter { frame }) => {
                 self.calls.made = frame.call;
                 self.allowance.call();
                 let caller = std::mem::replace(&mut self.run_state, state);
@@ -141,12 +148,14 @@ impl Machine {
                 self.begin_here();
                 self.go_on(now, effects);
             }
-            (Shifted::Left(change), Shift::Return { frame, failed, .. }) => {
+            (FrameChanged::Left(change), FrameChange::Return { frame, failed, .. }) => {
                 self.left(&frame, *change, failed, now, effects);
             }
-            (Shifted::Held(why), Shift::Enter { .. }) => self.call_stops(why, effects),
-            (Shifted::Held(why), Shift::Return { .. }) => self.return_is_held(why, now, effects),
-            (Shifted::Entered(_) | Shifted::Left(_), _) => effects.push(self.open()),
+            (FrameChanged::Held(why), FrameChange::Enter { .. }) => self.call_stops(why, effects),
+            (FrameChanged::Held(why), FrameChange::Return { .. }) => {
+                self.return_is_held(why, now, effects)
+            }
+            (FrameChanged::Entered(_) | FrameChanged::Left(_), _) => effects.push(self.open()),
         }
     }
 
@@ -181,7 +190,7 @@ impl Machine {
     fn return_is_held(&mut self, why: String, now: Timestamp, effects: &mut Vec<Effect>) {
         self.calls.returns += 1;
         let waiting = std::mem::take(&mut self.waiting);
-        let hold = std::mem::replace(&mut self.calls.hold, Hold::Told);
+        let hold = std::mem::replace(&mut self.calls.hold, Hold::Reported);
         if hold == Hold::Last && waiting.is_empty() {
             self.calls.hold = Hold::Nothing;
             self.call_stops(why, effects);
@@ -196,8 +205,8 @@ impl Machine {
 
     /// Retries a refused return, because the model made calls.
     pub(super) fn let_go(&mut self) {
-        if self.calls.hold == Hold::Told {
-            self.calls.hold = Hold::Again;
+        if self.calls.hold == Hold::Reported {
+            self.calls.hold = Hold::Retry;
         }
     }
 
@@ -224,8 +233,8 @@ impl Machine {
         self.created.clear();
         self.approved = Moves::Ask;
         self.confirmation = Confirmation::Needed;
-        self.leave_node(Keep::Words);
-        self.anchor.told = Told::Nothing;
+        self.leave_node(Keep::Texts);
+        self.anchor.shown = ShownPosition::Nothing;
     }
 
     /// Resumes at the new position, with the user's input that came meanwhile.

@@ -12,20 +12,20 @@ use crewagent_engine::model::ModelError;
 use crewagent_engine::store::MEASURED;
 use serde_json::{Map, Value as Json};
 
-use super::{Finding, Probe};
-use crate::chat::checkup::ask::{self, Asked, Question, TOOL, ask, system, user};
-use crate::chat::checkup::models;
+use super::{Measurement, Probe};
 use crate::chat::client::Client;
+use crate::chat::connection_test::ask::{self, Asked, Question, TOOL, ask, system, user};
+use crate::chat::connection_test::models;
 use crate::chat::failure::Failure;
 
 /// Token limit of the reply that shows if the limit is respected.
 const LITTLE_ROOM: u64 = 16;
 
-pub(super) struct Lab<'l> {
+pub(super) struct Measurements<'l> {
     endpoint: Endpoint,
     client: &'l Client,
-    findings: Vec<Finding>,
-    tell: &'l mut dyn FnMut(&Finding),
+    findings: Vec<Measurement>,
+    tell: &'l mut dyn FnMut(&Measurement),
 }
 
 /// Change of the profile that may help after a refusal.
@@ -33,11 +33,11 @@ type Change = fn(&mut Profile);
 
 type Done = Result<(), ModelError>;
 
-impl<'l> Lab<'l> {
+impl<'l> Measurements<'l> {
     pub(super) fn new(
         endpoint: Endpoint,
         client: &'l Client,
-        tell: &'l mut dyn FnMut(&Finding),
+        tell: &'l mut dyn FnMut(&Measurement),
     ) -> Self {
         Self { endpoint, client, findings: Vec::new(), tell }
     }
@@ -68,7 +68,7 @@ impl<'l> Lab<'l> {
             Err(failure) => return Err(failure.into_error(&self.endpoint, 1, String::new())),
         };
         let streams = ask::streams(&self.endpoint, self.client)?;
-        let words = match (streams, asked.manner.streams) {
+        let words = match (streams, asked.request_options.streams) {
             (true, _) => "replies come in pieces",
             (false, true) => "replies come as a whole though pieces are asked for",
             (false, false) => "there is none: replies come as a whole",
@@ -289,7 +289,7 @@ impl<'l> Lab<'l> {
     }
 
     fn found(&mut self, name: &'static str, found: Option<bool>, message: &str) {
-        let finding = Finding { name, found, message: message.to_owned() };
+        let finding = Measurement { name, found, message: message.to_owned() };
         (self.tell)(&finding);
         self.findings.push(finding);
     }

@@ -9,7 +9,7 @@ use crewagent_core::tool::ToolSpec;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::Endpoint;
-use crewagent_engine::model::{ModelError, Place, Request};
+use crewagent_engine::model::{ModelError, Request, TurnPosition};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value as Json, json};
@@ -17,8 +17,8 @@ use serde_json::{Value as Json, json};
 use crate::chat::client::Client;
 use crate::chat::exchange::Failed;
 use crate::chat::failure::Failure;
-use crate::chat::lesson::Manner;
-use crate::chat::{Chat, Desk};
+use crate::chat::lesson::RequestOptions;
+use crate::chat::{CachedBody, Chat};
 
 /// Longest wait that a provider may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -40,7 +40,7 @@ pub(in crate::chat) struct Question {
 pub(in crate::chat) struct Asked {
     pub(in crate::chat) reply: Result<Reply, Failure>,
     /// Request options that worked.
-    pub(in crate::chat) manner: Arc<Manner>,
+    pub(in crate::chat) request_options: Arc<RequestOptions>,
     /// Deviations from the profile.
     pub(in crate::chat) lessons: Vec<String>,
     tools: Vec<String>,
@@ -89,7 +89,7 @@ impl Question {
         Request {
             messages: Arc::new(self.messages.into_iter().map(Arc::new).collect()),
             tools: self.tools.into(),
-            place: Place::default(),
+            place: TurnPosition::default(),
             sha256: String::new(),
         }
     }
@@ -106,11 +106,11 @@ fn chat(endpoint: &Endpoint, client: &Client, question: &Question) -> Result<Cha
 pub(in crate::chat) fn streams(endpoint: &Endpoint, client: &Client) -> Result<bool, ModelError> {
     let question = Question::words();
     let chat = chat(endpoint, client, &question)?;
-    let manner = chat.manner();
-    if !manner.streams {
+    let request_options = chat.request_options();
+    if !request_options.streams {
         return Ok(false);
     }
-    let exchange = chat.exchange(&question.request(), &manner, &mut Desk::default());
+    let exchange = chat.exchange(&question.request(), &request_options, &mut CachedBody::default());
     let mut request = exchange
         .http
         .post(exchange.url)
@@ -123,9 +123,9 @@ pub(in crate::chat) fn streams(endpoint: &Endpoint, client: &Client) -> Result<b
     for (name, value) in &endpoint.headers {
         request = request.header(name, value.expose_secret());
     }
-    let patience = endpoint.patience.first_byte;
+    let timeouts = endpoint.timeouts.first_byte;
     // The beginning of the answer is enough, so the rest is not read.
-    let answer = client.block_on(async { tokio::time::timeout(patience, request.send()).await });
+    let answer = client.block_on(async { tokio::time::timeout(timeouts, request.send()).await });
     let Ok(Ok(answer)) = answer else { return Ok(true) };
     let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     Ok(!answer.status().is_success() || !kind.is_some_and(|kind| kind.contains("json")))
@@ -141,9 +141,9 @@ pub(in crate::chat) fn user(words: &str) -> Message {
 
 /// Returns the profile with which the question was answered.
 pub(in crate::chat) fn learned(asked: &Asked) -> Profile {
-    let mut profile = (*asked.manner.profile).clone();
-    profile.stream = asked.manner.streams;
-    profile.temperature &= asked.manner.sends_temperature;
+    let mut profile = (*asked.request_options.profile).clone();
+    profile.stream = asked.request_options.streams;
+    profile.temperature &= asked.request_options.sends_temperature;
     profile
 }
 
@@ -167,23 +167,23 @@ pub(in crate::chat) fn ask(
     let chat = chat(endpoint, client, &question)?;
     let tools: Vec<String> = question.tools.iter().map(|tool| tool.name.clone()).collect();
     let request = question.request();
-    let (until, mut desk) = (Deadline::default(), Desk::default());
-    let (mut manner, mut lessons, mut tries) = (chat.manner(), Vec::new(), 0);
+    let (until, mut cached) = (Deadline::default(), CachedBody::default());
+    let (mut request_options, mut lessons, mut tries) = (chat.request_options(), Vec::new(), 0);
     loop {
-        let exchange = chat.exchange(&request, &manner, &mut desk);
+        let exchange = chat.exchange(&request, &request_options, &mut cached);
         let failure = match chat.attempt(exchange, &mut |_| {}, &until) {
-            Ok(reply) => return Ok(Asked { reply: Ok(reply), manner, lessons, tools }),
+            Ok(reply) => return Ok(Asked { reply: Ok(reply), request_options, lessons, tools }),
             Err(Failed { failure, .. }) => failure,
         };
-        if let Some((better, why)) = manner.learn(&failure) {
-            manner = Arc::new(better);
+        if let Some((better, why)) = request_options.learn(&failure) {
+            request_options = Arc::new(better);
             lessons.push(why);
             continue;
         }
         tries += 1;
         let wait = failure.asked_wait().unwrap_or(Duration::from_millis(500));
         if tries > failure.retries(1) || wait > LONGEST_WAIT {
-            return Ok(Asked { reply: Err(failure), manner, lessons, tools });
+            return Ok(Asked { reply: Err(failure), request_options, lessons, tools });
         }
         // This wait cannot be cancelled.
         let _ = chat.pause(wait, &until);

@@ -32,7 +32,7 @@ const CODES: &[&str] =
 
 /// Contents of an error.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ErrorBody {
     /// Messages, the outermost first.
     messages: Vec<String>,
     /// Codes and types, in lower case.
@@ -58,7 +58,7 @@ pub(super) enum Form {
     Other,
 }
 
-impl Told {
+impl ErrorBody {
     /// Reads a body. With `is_error`, it is known to describe an error.
     pub(super) fn of_body(content_type: Option<&str>, body: &[u8], is_error: bool) -> Self {
         let text = String::from_utf8_lossy(body);
@@ -122,7 +122,7 @@ impl Told {
     }
 
     /// Returns one line for the user.
-    pub(super) fn said(&self) -> Option<String> {
+    pub(super) fn message(&self) -> Option<String> {
         let mut said: Vec<String> = Vec::new();
         for message in &self.messages {
             let line = one_line(message);

@@ -3,21 +3,21 @@
 use crewagent_core::event::{ConversationStarted, Event, EventKind};
 use crewagent_core::id::AgentId;
 use crewagent_core::package::Package;
-use crewagent_core::run::machine::{Cast, Machine};
+use crewagent_core::run::machine::{Machine, Subject};
 use crewagent_core::state::run_state::RunState;
 
 use super::run::Run;
 use super::start::choose_by_name;
-use super::{StartError, StartTalk};
+use super::{StartConversation, StartError};
 use crate::clock::{self, Clock};
 use crate::host::Host;
-use crate::store::{NewRun, RunId, RunPackage, Store, Subject};
+use crate::store::{NewRun, RunId, RunPackage, RunSubject, Store};
 
 pub(super) fn begin<H: Host>(
     host: &H,
     store: &Store,
     clock: &Clock,
-    plan: &StartTalk,
+    plan: &StartConversation,
 ) -> Result<Run<H::Log>, StartError> {
     let package = match &plan.package {
         None => None,
@@ -45,7 +45,7 @@ pub(super) fn begin<H: Host>(
     let opened = host.create(NewRun {
         id,
         project: project.id.clone(),
-        subject: Subject::Talk {
+        subject: RunSubject::Conversation {
             package: plan.package.as_ref().map(RunPackage::of),
             agent_id: agent.as_ref().map(AgentId::to_string),
         },
@@ -57,8 +57,8 @@ pub(super) fn begin<H: Host>(
     if let Some(installed) = &plan.package {
         store.projects().used(&project.id, &installed.reference())?;
     }
-    let cast = Cast::Talk { package, agent };
-    let machine = Machine::new(cast, plan.settings.clone(), RunState::default());
+    let subject = Subject::Conversation { package, agent };
+    let machine = Machine::new(subject, plan.settings.clone(), RunState::default());
     Ok(Run::begin(opened, machine, now, vec![started]))
 }
 

@@ -13,12 +13,12 @@ use super::Failure;
 const CREWAGENT: &str = env!("CARGO_BIN_EXE_crewagent");
 
 /// Temporary store, a folder for projects, and a model on the loopback.
-pub(crate) struct Stage {
+pub(crate) struct BenchFixture {
     pub(crate) scratch: TempDir,
     pub(crate) server: Loopback,
 }
 
-impl Stage {
+impl BenchFixture {
     pub(crate) fn new() -> Result<Self, Failure> {
         let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
         Ok(Self { scratch, server: Loopback::start()? })

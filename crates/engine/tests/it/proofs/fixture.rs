@@ -19,12 +19,12 @@ use crewagent_engine::store::{Installed, Of, RunError, Store};
 use crewagent_engine::tool_server::ToolServers;
 use tempfile::TempDir;
 
-use super::twelve::{AGAIN, COLOUR, GO_ON, ONCE, Piece, Player};
-use crate::stage::tree;
+use super::twelve::{AGAIN, COLOUR, GO_ON, ONCE, Piece, PieceModel};
+use crate::golden_fixture::tree;
 use crate::support::write_all;
 
 /// A piece, and a place to play it.
-pub(crate) struct Scene {
+pub(crate) struct ProofFixture {
     pub(crate) piece: Arc<Piece>,
     scratch: TempDir,
     installed: Installed,
@@ -71,22 +71,22 @@ impl Picture {
 
 /// The work of one process.
 pub(crate) struct Process {
-    pub(crate) model: Player,
+    pub(crate) model: PieceModel,
     /// Emitted events, without deltas.
     pub(crate) told: Vec<Event>,
     pub(crate) end: Result<(), Stopped>,
 }
 
-impl Scene {
+impl ProofFixture {
     pub(crate) fn new(piece: Piece) -> Self {
         let scratch = scratch();
         let package = scratch.path().join("package");
         write_all(&package, piece.package.clone());
         let store = Store::open(Some(scratch.path().join("home"))).unwrap();
         let installed = store.packages().import(&package, &mut || {}).unwrap().installed;
-        let scene = Self { piece: Arc::new(piece), scratch, installed };
-        scene.reset();
-        scene
+        let fixture = Self { piece: Arc::new(piece), scratch, installed };
+        fixture.reset();
+        fixture
     }
 
     /// Restores the initial project, and removes all runs.
@@ -155,12 +155,12 @@ impl Scene {
 
     /// Starts or resumes the run in a process that drives it until the workflow is complete.
     pub(crate) fn process(&self, disk: Disk, clock: &Clock) -> Process {
-        self.heard(disk, clock, &mut |_| ())
+        self.observe(disk, clock, &mut |_| ())
     }
 
     /// Does the same, and passes `hear` the number of the last event whenever the user may rely on it.
-    pub(crate) fn heard(&self, disk: Disk, clock: &Clock, hear: &mut dyn FnMut(u64)) -> Process {
-        let model = Player::new(self.piece.clone());
+    pub(crate) fn observe(&self, disk: Disk, clock: &Clock, hear: &mut dyn FnMut(u64)) -> Process {
+        let model = PieceModel::new(self.piece.clone());
         let mut told = Vec::new();
         let end = self.play(disk, clock, &model, &mut told, hear);
         Process { model, told, end }
@@ -170,7 +170,7 @@ impl Scene {
         &self,
         disk: Disk,
         clock: &Clock,
-        model: &Player,
+        model: &PieceModel,
         told: &mut Vec<Event>,
         hear: &mut dyn FnMut(u64),
     ) -> Result<(), Stopped> {
@@ -220,11 +220,11 @@ impl Scene {
 /// Drives a run until the workflow is complete, and answers every question as the user would.
 pub(crate) fn conduct(
     run: &mut Run,
-    model: &Player,
+    model: &PieceModel,
     told: &mut Vec<Event>,
     hear: &mut dyn FnMut(u64),
 ) -> Result<(), Stopped> {
-    let mut patience = 8;
+    let mut timeouts = 8;
     loop {
         let mut tell = |event: &Event| {
             if event.part.is_none() {
@@ -246,8 +246,8 @@ pub(crate) fn conduct(
             (None, Some(Reason::Loop)) => AGAIN,
             _ => return Err(Stopped::Rests(Box::new(rest))),
         };
-        patience -= 1;
-        if patience == 0 {
+        timeouts -= 1;
+        if timeouts == 0 {
             return Err(Stopped::Rests(Box::new(rest)));
         }
         run.say(words, &mut tell).map_err(Stopped::Halt)?;
@@ -286,7 +286,7 @@ fn without_times(text: &str) -> String {
 
 /// Returns the events that must survive the end of a process: everything up to the last result or signal. Derived
 /// events are emitted before they are written.
-pub(crate) fn kept(told: &[Event]) -> &[Event] {
+pub(crate) fn durable(told: &[Event]) -> &[Event] {
     let is_kept = |event: &Event| {
         event.key.is_some()
             || matches!(
@@ -301,7 +301,7 @@ pub(crate) fn kept(told: &[Event]) -> &[Event] {
 
 /// Panics unless the journal has every emitted event that must survive.
 pub(crate) fn check_kept(told: &[Event], judged: &Judged, case: &dyn std::fmt::Debug) {
-    for event in kept(told) {
+    for event in durable(told) {
         let at = usize::try_from(event.seq).unwrap() - 1;
         let found = judged.events.get(at);
         let is_long = || serde_json::to_string(event).unwrap().len() > INLINE_LIMIT;

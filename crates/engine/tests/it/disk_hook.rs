@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crewagent_engine::disk::{Deed, Disk, Op, Probe, Verdict};
+use crewagent_engine::disk::{Deed, Disk, DiskHook, Op, Verdict};
 
 /// Error of the operations of a dead process.
 pub(crate) const DEAD: &str = "the process is dead";
@@ -48,7 +48,7 @@ impl Recorder {
     }
 
     pub(crate) fn disk(self: &Arc<Self>) -> Disk {
-        Disk::probed(self.clone())
+        Disk::hooked(self.clone())
     }
 
     /// Returns the number of requested operations.
@@ -78,7 +78,7 @@ impl Recorder {
     }
 }
 
-impl Probe for Recorder {
+impl DiskHook for Recorder {
     fn before(&self, op: &Op<'_>) -> Verdict {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         self.log.lock().unwrap().push(line(op));

@@ -5,7 +5,7 @@ use super::text::clean;
 
 /// Texts of a node. Absent and blank are the same.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct NodeText {
     /// Title, or the id if there is none.
     pub(super) title: String,
     /// Id, if the title differs from it.
@@ -14,13 +14,13 @@ pub(super) struct Words {
     pub(super) calls: Option<String>,
 }
 
-impl Words {
-    pub(super) fn of(node: &DiagramNode) -> Words {
+impl NodeText {
+    pub(super) fn of(node: &DiagramNode) -> NodeText {
         let said =
             |text: &Option<String>| text.as_deref().map(clean).filter(|text| !text.is_empty());
         let id = clean(&node.id);
         let title = said(&node.title).unwrap_or_else(|| id.clone());
         let id = Some(id).filter(|id| *id != title && !id.is_empty());
-        Words { title, id, agent: said(&node.agent), calls: said(&node.calls) }
+        NodeText { title, id, agent: said(&node.agent), calls: said(&node.calls) }
     }
 }

@@ -15,7 +15,7 @@ use crate::chat::client::Client;
 use crate::chat::failure::{Failure, Layer, Timer, causes};
 
 /// Time limit of the whole list.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum size of the list, in bytes.
 const MOST: usize = 8 << 20;
 /// Maximum number of names that are shown.
@@ -42,7 +42,7 @@ pub(in crate::chat) fn list(endpoint: &Endpoint, client: &Client) -> Result<List
         request = request.header(name, value.expose_secret());
     }
     let fetched = client.block_on(async {
-        match tokio::time::timeout(PATIENCE, body(request)).await {
+        match tokio::time::timeout(TIMEOUT, body(request)).await {
             Ok(fetched) => fetched,
             Err(_) => Err(Failure::Silent(Timer::FirstByte)),
         }

@@ -10,16 +10,20 @@ use crewagent_core::vpath::VPath;
 use serde_json::Map;
 
 use super::command::{GlobalCommand, STARS};
-use super::{Keep, Launch, Reaction, Session, SessionError, Tell, data};
+use super::{Conversation, ConversationError, Keep, Launch, Reaction, Tell, data};
 use crate::runtime::{Data, StartRun};
 use crate::store::RunId;
 
 /// Bytes of a file that are read to find out what it is.
 const MAX_LOOK: usize = 256 * 1024;
 
-impl Session<'_> {
+impl Conversation<'_> {
     /// Routes a message through the menu of the agent.
-    pub(super) fn choose(&mut self, words: &str, tell: Tell<'_>) -> Result<Reaction, SessionError> {
+    pub(super) fn choose(
+        &mut self,
+        words: &str,
+        tell: Tell<'_>,
+    ) -> Result<Reaction, ConversationError> {
         let Some(agent) = self.agent().cloned() else { return Ok(Reaction::Nothing) };
         let routed = menu::route(&agent, words, self.surface);
         let action = match &routed.command {
@@ -28,7 +32,7 @@ impl Session<'_> {
                     return self.command(command, tell);
                 }
                 self.name_after(words)?;
-                self.talk.say(words, tell)?;
+                self.own_run.say(words, tell)?;
                 return Ok(Reaction::Work);
             }
             Command::ShowMenu => Ok(Action::ShowMenu),
@@ -63,19 +67,19 @@ impl Session<'_> {
                 let shown =
                     if action == Action::ShowMenu { self.show_menu() } else { Reaction::Work };
                 self.record(words, &routed, action.name(), &shown, tell)?;
-                self.act(action, data, &routed, tell)
+                self.perform(action, data, &routed, tell)
             }
         }
     }
 
     /// Carries out a choice.
-    fn act(
+    fn perform(
         &mut self,
         action: Action,
         data: Option<Data>,
         routed: &Routed,
         tell: Tell<'_>,
-    ) -> Result<Reaction, SessionError> {
+    ) -> Result<Reaction, ConversationError> {
         let (subject, first) = match action {
             Action::ShowMenu => return Ok(self.show_menu()),
             Action::Dismiss => return self.dismiss(tell),
@@ -98,7 +102,7 @@ impl Session<'_> {
         texts.extend(routed.details.as_ref().map(|words| prompt::user_input(words, None)));
         let texts = texts.into_iter().map(Into::into).collect();
         self.name_after_item(routed)?;
-        self.talk.choose(EventKind::from(ModelInstructed { subject, texts }), tell)?;
+        self.own_run.choose(EventKind::from(ModelInstructed { subject, texts }), tell)?;
         Ok(Reaction::Work)
     }
 
@@ -108,7 +112,7 @@ impl Session<'_> {
         data: Option<Data>,
         routed: &Routed,
         tell: Tell<'_>,
-    ) -> Result<Reaction, SessionError> {
+    ) -> Result<Reaction, ConversationError> {
         let Some((installed, package)) = &self.package else { return Ok(Reaction::Nothing) };
         let document = package.workflows()[workflow].document_path.to_string();
         let plan = StartRun {
@@ -116,11 +120,11 @@ impl Session<'_> {
             package: installed.clone(),
             workflow: Some(document),
             agent: self.agent().map(|agent| agent.id.to_string()),
-            project: self.talk.project_folder().to_owned(),
+            project: self.own_run.project_folder().to_owned(),
             variables: Map::new(),
             settings: self.with_own_model(self.settings.clone()),
             user_name: self.user_name.clone(),
-            conversation: Some(self.talk.facts().run_id.clone()),
+            conversation: Some(self.own_run.record().run_id.clone()),
             data,
         };
         let id = self.start_run(&plan, tell)?;
@@ -133,30 +137,34 @@ impl Session<'_> {
 
     /// Returns the settings with the model of the conversation, which also answers in the runs started from it.
     fn with_own_model(&self, settings: RunSettings) -> RunSettings {
-        let RunSettings { model, window_tokens, .. } = self.talk.settings().clone();
+        let RunSettings { model, window_tokens, .. } = self.own_run.settings().clone();
         RunSettings { model, window_tokens, ..settings }
     }
 
     /// Starts a run and makes it the active one.
-    fn start_run(&mut self, plan: &StartRun, tell: Tell<'_>) -> Result<RunId, SessionError> {
+    fn start_run(&mut self, plan: &StartRun, tell: Tell<'_>) -> Result<RunId, ConversationError> {
         // Record the id first, so that every run belongs to a conversation.
         let noted = plan.id.as_ref().map(ToString::to_string);
-        self.talk.choose(EventKind::from(ActiveRunChanged { id: noted }), tell)?;
+        self.own_run.choose(EventKind::from(ActiveRunChanged { id: noted }), tell)?;
         let run = match self.runtime.start(plan) {
             Ok(run) => run,
             Err(error) => {
-                self.talk.choose(EventKind::from(ActiveRunChanged { id: None }), tell)?;
+                self.own_run.choose(EventKind::from(ActiveRunChanged { id: None }), tell)?;
                 return Err(error.into());
             }
         };
         run.opening().iter().for_each(&mut *tell);
-        let id = run.facts().run_id.clone();
+        let id = run.record().run_id.clone();
         self.run = Some(run);
         Ok(id)
     }
 
     /// Starts a workflow without a menu. An active run keeps its position.
-    pub fn launch(&mut self, launch: Launch, tell: Tell<'_>) -> Result<Reaction, SessionError> {
+    pub fn launch(
+        &mut self,
+        launch: Launch,
+        tell: Tell<'_>,
+    ) -> Result<Reaction, ConversationError> {
         let Launch { package, workflow, agent, variables, settings } = launch;
         self.leave(tell, Keep::Nothing)?;
         let name = workflow.clone().unwrap_or_else(|| package.name.clone());
@@ -165,11 +173,11 @@ impl Session<'_> {
             package,
             workflow,
             agent,
-            project: self.talk.project_folder().to_owned(),
+            project: self.own_run.project_folder().to_owned(),
             variables,
             settings: self.with_own_model(settings),
             user_name: self.user_name.clone(),
-            conversation: Some(self.talk.facts().run_id.clone()),
+            conversation: Some(self.own_run.record().run_id.clone()),
             data: None,
         };
         let id = self.start_run(&plan, tell)?;
@@ -178,11 +186,15 @@ impl Session<'_> {
     }
 
     /// Makes this run the active one. It must have been started from this conversation.
-    pub fn go_on_with(&mut self, id: &RunId, tell: Tell<'_>) -> Result<Reaction, SessionError> {
-        if self.run.as_ref().is_some_and(|run| run.facts().run_id == *id) {
+    pub fn go_on_with(
+        &mut self,
+        id: &RunId,
+        tell: Tell<'_>,
+    ) -> Result<Reaction, ConversationError> {
+        if self.run.as_ref().is_some_and(|run| run.record().run_id == *id) {
             return Ok(Reaction::Resumed { run_id: id.clone() });
         }
-        let conversation = &self.talk.facts().run_id;
+        let conversation = &self.own_run.record().run_id;
         if !self.store.conversations().runs_of(conversation)?.contains(id) {
             return Ok(Reaction::NoRun);
         }
@@ -195,12 +207,12 @@ impl Session<'_> {
 
     /// Loads the data file of an action.
     fn load(&self, action: &Action) -> Result<Option<Data>, MenuError> {
-        action.data().map(|data| data::load(self.talk.mounts(), data)).transpose()
+        action.data().map(|data| data::load(self.own_run.mounts(), data)).transpose()
     }
 
     /// Returns the text of a file up to `MAX_LOOK`.
     fn text_of(&self, path: &VPath) -> Option<String> {
-        let content = self.talk.mounts().read(path, MAX_LOOK).ok()?.ok()?;
+        let content = self.own_run.mounts().read(path, MAX_LOOK).ok()?.ok()?;
         Some(String::from_utf8_lossy(&content.bytes).into_owned())
     }
 
@@ -211,7 +223,7 @@ impl Session<'_> {
         command: &str,
         reaction: &Reaction,
         tell: Tell<'_>,
-    ) -> Result<(), SessionError> {
+    ) -> Result<(), ConversationError> {
         let error =
             if let Reaction::Refused { error } = reaction { Some(error.clone()) } else { None };
         let kind = EventKind::from(CommandResolved {
@@ -223,19 +235,19 @@ impl Session<'_> {
             choices: reaction.choices(),
             error,
         });
-        Ok(self.talk.choose(kind, tell)?)
+        Ok(self.own_run.choose(kind, tell)?)
     }
 
     /// Names the conversation after these words if it has no title yet.
-    pub(super) fn name_after(&self, words: &str) -> Result<(), SessionError> {
-        let (conversations, id) = (self.store.conversations(), &self.talk.facts().run_id);
+    pub(super) fn name_after(&self, words: &str) -> Result<(), ConversationError> {
+        let (conversations, id) = (self.store.conversations(), &self.own_run.record().run_id);
         if conversations.title(id)?.is_none() {
             conversations.rename(id, words)?;
         }
         Ok(())
     }
 
-    fn name_after_item(&self, routed: &Routed) -> Result<(), SessionError> {
+    fn name_after_item(&self, routed: &Routed) -> Result<(), ConversationError> {
         let menu = self.menu();
         let item = routed.item.and_then(|number| menu.iter().find(|line| line.number == number));
         let Some(line) = item else { return Ok(()) };

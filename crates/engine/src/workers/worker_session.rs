@@ -9,9 +9,9 @@ use crewagent_core::settings::RunSettings;
 
 use super::slot::{Job, Slot, Task};
 use super::{ConnectorError, WorkerError, Workers};
+use crate::conversation::{Conversation, Guest, Launch, Reaction};
 use crate::model::Model;
 use crate::runtime::{Run, Runtime, SettingsChange};
-use crate::session::{Guest, Launch, Reaction, Session};
 use crate::store::{JournalId, JournalKind, RunId, Store};
 
 /// Time that an idle worker waits for the next job. Then it releases the run for other processes.
@@ -20,7 +20,7 @@ const WORKER_IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The subject of a worker: a run by itself, or a conversation with its active run.
 enum Driven<'s> {
     Run(Box<Run>),
-    Conversation(Box<Session<'s>>),
+    Conversation(Box<Conversation<'s>>),
 }
 
 /// The end of a worker session.
@@ -94,7 +94,9 @@ impl<'s> WorkerSession<'s> {
                 let mut plan = plan.clone();
                 self.set_model(&mut plan.settings, model);
                 let guest = self.guest(plan.settings.clone());
-                Driven::Conversation(Box::new(Session::begin(self.store, runtime, &plan, guest)?))
+                Driven::Conversation(Box::new(Conversation::begin(
+                    self.store, runtime, &plan, guest,
+                )?))
             }
             Task::Say { .. } | Task::Enter(_) | Task::Launch(_) => {
                 self.reopen(runtime, SettingsChange::default(), model)?
@@ -102,7 +104,7 @@ impl<'s> WorkerSession<'s> {
             Task::Resume(change) => self.reopen(runtime, change.clone(), model)?,
         };
         for run in driven.runs() {
-            self.workers.open_buffer(&self.journal_of(run.facts().run_id.as_str()), run);
+            self.workers.open_buffer(&self.journal_of(run.record().run_id.as_str()), run);
         }
         self.update_journals(&driven);
         Ok(driven)
@@ -120,7 +122,7 @@ impl<'s> WorkerSession<'s> {
             JournalKind::Run => Driven::Run(Box::new(runtime.resume(id, &change)?)),
             JournalKind::Conversation => {
                 let guest = self.guest(change.on(&self.store.settings().for_runs()));
-                let session = Session::reopen(self.store, runtime, id, &change, guest)?;
+                let session = Conversation::reopen(self.store, runtime, id, &change, guest)?;
                 self.check_active_run(&session)?;
                 Driven::Conversation(Box::new(session))
             }
@@ -129,7 +131,7 @@ impl<'s> WorkerSession<'s> {
 
     /// Refuses the job while another process holds the run that the user's message is for. A run that cannot be resumed
     /// at all is dropped from the conversation, and lists show why.
-    fn check_active_run(&self, session: &Session<'s>) -> Result<(), WorkerError> {
+    fn check_active_run(&self, session: &Conversation<'s>) -> Result<(), WorkerError> {
         let Some(trouble) = session.trouble() else { return Ok(()) };
         let active = self.store.conversations().active_run(&self.slot.journal.id)?;
         let holder = active.and_then(|run| self.store.runs().holder(&run).ok().flatten());
@@ -183,7 +185,7 @@ impl<'s> WorkerSession<'s> {
 
     /// Registers the journals that the worker holds now, and releases a run that its conversation has left.
     fn update_journals(&self, driven: &Driven<'s>) {
-        let journals = driven.runs().map(|run| self.journal_of(run.facts().run_id.as_str()));
+        let journals = driven.runs().map(|run| self.journal_of(run.record().run_id.as_str()));
         for journal in self.slot.set_journals(journals.collect()) {
             self.workers.board().set_working(&journal, false);
             self.workers.close_buffer(&journal, true);
@@ -249,7 +251,7 @@ impl<'s> WorkerSession<'s> {
     /// Reports to lists that a conversation and its active run work, or no longer do.
     fn publish_working(&self, driven: &Driven<'s>, is_working: bool) {
         for run in driven.runs() {
-            let journal = self.journal_of(run.facts().run_id.as_str());
+            let journal = self.journal_of(run.record().run_id.as_str());
             self.workers.board().set_working(&journal, is_working);
         }
     }
@@ -331,7 +333,7 @@ impl Driven<'_> {
     fn runs(&self) -> impl Iterator<Item = &Run> {
         let (one, other) = match self {
             Self::Run(run) => (Some(&**run), None),
-            Self::Conversation(session) => (Some(session.talk()), session.run()),
+            Self::Conversation(session) => (Some(session.own_run()), session.run()),
         };
         one.into_iter().chain(other)
     }

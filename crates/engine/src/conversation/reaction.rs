@@ -11,7 +11,7 @@ use crate::step_log::Halt;
 use crate::store::{RunError, RunId};
 
 /// What a message of the user led to.
-// After any reaction the caller may call `Session::drive`, which does the pending work.
+// After any reaction the caller may call `Conversation::drive`, which does the pending work.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -123,7 +123,7 @@ fn as_text<S: Serializer>(error: &MenuError, serializer: S) -> Result<S::Ok, S::
 
 /// Reasons why a message cannot be handled. The conversation itself stays usable.
 #[derive(Debug, Error)]
-pub enum SessionError {
+pub enum ConversationError {
     #[error(transparent)]
     Start(#[from] StartError),
     #[error(transparent)]

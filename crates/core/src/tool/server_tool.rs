@@ -132,7 +132,7 @@ pub enum Use {
 
 /// Tool of a server as described to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ServedTool {
+pub struct ServerTool {
     pub server: ServerName,
     /// Name at the server.
     pub tool: String,
@@ -148,7 +148,7 @@ fn is_tool(used: &Use) -> bool {
     *used == Use::Tool
 }
 
-impl ServedTool {
+impl ServerTool {
     /// Returns the canonical name.
     pub fn name(&self) -> String {
         format!("{PREFIX}{}.{}", self.server, self.tool)
@@ -168,7 +168,7 @@ impl ServedTool {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listed {
     /// Tools sorted by name, so that the order does not depend on the server's.
-    pub tools: Vec<ServedTool>,
+    pub tools: Vec<ServerTool>,
     /// Tools that were left out, with the reasons.
     pub left_out: Vec<String>,
 }
@@ -186,17 +186,17 @@ impl Listed {
         for offer in offers {
             let taken = offer.and_then(|offer| {
                 offer.check(&names)?;
-                offer.served(server)
+                offer.describe(server)
             });
-            let served = taken.and_then(|served| {
-                bytes += served.parameters.to_string().len() + served.description.len();
+            let tool = taken.and_then(|tool| {
+                bytes += tool.parameters.to_string().len() + tool.description.len();
                 let fits = bytes <= SERVER_SCHEMA_BYTES && names.len() < MOST_TOOLS;
-                fits.then_some(served).ok_or_else(|| "the server offers too much".to_owned())
+                fits.then_some(tool).ok_or_else(|| "the server offers too much".to_owned())
             });
-            match served {
-                Ok(served) => {
-                    names.insert(served.tool.clone());
-                    listed.tools.push(served);
+            match tool {
+                Ok(tool) => {
+                    names.insert(tool.tool.clone());
+                    listed.tools.push(tool);
                 }
                 Err(why) if listed.left_out.len() < MOST_TOLD => listed.left_out.push(why),
                 Err(_) => skipped += 1,
@@ -241,7 +241,7 @@ impl ToolOffer {
         }
     }
 
-    fn served(self, server: &ServerName) -> Result<ServedTool, String> {
+    fn describe(self, server: &ServerName) -> Result<ServerTool, String> {
         let mut parameters = Json::Object(self.schema);
         clean_texts(&mut parameters);
         let bytes = parameters.to_string().len();
@@ -256,7 +256,7 @@ impl ToolOffer {
         if !parameters["properties"].is_object() {
             parameters["properties"] = json!({});
         }
-        Ok(ServedTool {
+        Ok(ServerTool {
             server: server.clone(),
             tool: self.name,
             used: Use::Tool,
@@ -267,7 +267,7 @@ impl ToolOffer {
 }
 
 /// Returns the tool that reads resources.
-fn reader(server: &ServerName, resources: &[ResourceOffer]) -> ServedTool {
+fn reader(server: &ServerName, resources: &[ResourceOffer]) -> ServerTool {
     let mut description = format!("Read a resource of the MCP server `{server}` by its URI.");
     for resource in resources.iter().take(MOST_RESOURCES) {
         let (uri, name) = (one_line(&resource.uri), one_line(&resource.name));
@@ -276,7 +276,7 @@ fn reader(server: &ServerName, resources: &[ResourceOffer]) -> ServedTool {
     if let Some(more) = resources.len().checked_sub(MOST_RESOURCES).filter(|more| *more > 0) {
         description.push_str(&format!("\n- and {more} more"));
     }
-    ServedTool {
+    ServerTool {
         server: server.clone(),
         tool: READ_RESOURCE.to_owned(),
         used: Use::Resource,
@@ -324,6 +324,6 @@ fn clean_texts(schema: &mut Json) {
 }
 
 /// Returns true if a name is that of a server tool, offered or not.
-pub fn is_served(name: &str) -> bool {
+pub fn is_server_tool(name: &str) -> bool {
     name.starts_with(PREFIX) || name.starts_with(WIRE_PREFIX)
 }

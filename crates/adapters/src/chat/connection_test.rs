@@ -19,14 +19,14 @@ use super::client::Client;
 use super::failure::{Failure, Layer, Timer};
 
 /// Time limit of an answer: a slower model is no use for a run.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Time limit of a name lookup, and of a connection to each address.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// Step of a connection test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct TestStep {
     pub name: StepName,
     pub status: StepStatus,
     pub message: String,
@@ -90,26 +90,26 @@ pub enum StepStatus {
 }
 
 /// Tests a model. Each step is reported as it is done. `no_key` is the reason why a required key is missing.
-pub fn checkup(
+pub fn test_connection(
     endpoint: &Endpoint,
     no_key: Option<&str>,
     client: &Client,
-    tell: &mut dyn FnMut(&Step),
-) -> Result<Vec<Step>, ModelError> {
+    tell: &mut dyn FnMut(&TestStep),
+) -> Result<Vec<TestStep>, ModelError> {
     let mut endpoint = endpoint.clone();
-    let patience = &mut endpoint.patience;
-    patience.first_byte = patience.first_byte.min(PATIENCE);
-    patience.idle = patience.idle.min(PATIENCE);
-    let mut course = Course { steps: Vec::new(), tell };
+    let timeouts = &mut endpoint.timeouts;
+    timeouts.first_byte = timeouts.first_byte.min(TIMEOUT);
+    timeouts.idle = timeouts.idle.min(TIMEOUT);
+    let mut checks = Checks { steps: Vec::new(), tell };
     // The error only leaves the sequence of steps; the failure itself is reported.
-    let _ = course.walk(&endpoint, no_key, client)?;
-    course.skip_the_rest();
-    Ok(course.steps)
+    let _ = checks.walk(&endpoint, no_key, client)?;
+    checks.skip_the_rest();
+    Ok(checks.steps)
 }
 
-struct Course<'t> {
-    steps: Vec<Step>,
-    tell: &'t mut dyn FnMut(&Step),
+struct Checks<'t> {
+    steps: Vec<TestStep>,
+    tell: &'t mut dyn FnMut(&TestStep),
 }
 
 /// Failure of a step, which makes the others pointless.
@@ -117,7 +117,7 @@ struct Stopped;
 
 type Walk = Result<(), Stopped>;
 
-impl Course<'_> {
+impl Checks<'_> {
     fn walk(
         &mut self,
         endpoint: &Endpoint,
@@ -184,8 +184,8 @@ impl Course<'_> {
             return Ok(());
         }
         let host = url.host_str().unwrap_or_default();
-        let patience = endpoint.patience.connect.min(CONNECT);
-        let addresses = match reach::look_up(url, patience) {
+        let timeouts = endpoint.timeouts.connect.min(CONNECT);
+        let addresses = match reach::look_up(url, timeouts) {
             Ok(addresses) => addresses,
             Err(why) => {
                 let advice = "check the name in `base-url`, and whether this computer is online";
@@ -201,7 +201,7 @@ impl Course<'_> {
         } else {
             self.ok(StepName::Dns, &reach::named(host, &addresses));
         }
-        match reach::connect(&addresses, patience) {
+        match reach::connect(&addresses, timeouts) {
             Ok((address, took)) => {
                 self.ok(StepName::Tcp, &format!("{address} in {} ms", took.as_millis()));
                 Ok(())
@@ -262,14 +262,14 @@ impl Course<'_> {
     fn streamed(&mut self, reply: Option<&Reply>, streams: bool, asked: &Asked) {
         let counts = reply.is_some_and(|reply| reply.usage.tokens() > 0);
         let usage = if counts { "with usage" } else { "without usage: it is estimated" };
-        let manner = match (streams, asked.manner.streams) {
+        let request_options = match (streams, asked.request_options.streams) {
             (true, _) => format!("replies come in pieces, {usage}"),
             (false, true) => {
                 format!("replies come as a whole though pieces are asked for, {usage}")
             }
             (false, false) => format!("there is none: replies come as a whole, {usage}"),
         };
-        self.ok(StepName::Streaming, &remarked(&manner, asked));
+        self.ok(StepName::Streaming, &remarked(&request_options, asked));
     }
 
     /// Finds the step that is to blame for a failed first question.
@@ -350,7 +350,7 @@ impl Course<'_> {
 
     fn push(&mut self, name: StepName, status: StepStatus, message: &str, advice: Option<&str>) {
         let (message, advice) = (message.to_owned(), advice.map(str::to_owned));
-        let step = Step { name, status, message, advice };
+        let step = TestStep { name, status, message, advice };
         (self.tell)(&step);
         self.steps.push(step);
     }

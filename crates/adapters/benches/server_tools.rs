@@ -1,6 +1,6 @@
 //! Benchmark of the time that tools of MCP servers add to a turn: no tools, a hundred, and a server that is not used.
 //!
-//! `cargo bench -p crewagent-adapters --bench served`. Fails when a hundred tools add more than 1 ms to a turn, from
+//! `cargo bench -p crewagent-adapters --bench server_tools`. Fails when a hundred tools add more than 1 ms to a turn, from
 //! the end of a reply to the next request on the wire.
 #![allow(clippy::print_stderr, reason = "a benchmark says what it missed")]
 
@@ -14,8 +14,8 @@ use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::settings::RunSettings;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::control::Control;
-use crewagent_engine::model::{Endpoint, Patience};
-use crewagent_engine::runtime::{Runtime, StartTalk};
+use crewagent_engine::model::{Endpoint, Timeouts};
+use crewagent_engine::runtime::{Runtime, StartConversation};
 use crewagent_engine::store::{Settings, Store};
 use crewagent_engine::tool_server::ToolServers;
 use crewagent_testkit::loopback::{self, Answer, Call, Loopback, Plan, Record};
@@ -34,8 +34,8 @@ fn main() -> ExitCode {
         return code;
     }
     // This program is also the server.
-    if let Ok(manner) = std::env::var(BEHAVIOUR) {
-        serve(&manner);
+    if let Ok(behaviour) = std::env::var(BEHAVIOUR) {
+        serve(&behaviour);
         return ExitCode::SUCCESS;
     }
     // `cargo test --all-targets` runs this without the flag; there is nothing to test.
@@ -122,10 +122,10 @@ fn turns(case: Case) -> Result<Vec<Duration>, Failure> {
         Case::None => Runtime::new(&store, ToolServers::none()),
         Case::Hundred | Case::Idle => Runtime::new(&store, tool_servers(&store)),
     };
-    let plan = StartTalk { id: None, package: None, agent: None, project, settings };
-    let mut talk = runtime.talk(&plan)?;
-    talk.say("Go.", &mut |_| ())?;
-    talk.drive(&model, &Control::default(), &mut |_| ())?;
+    let plan = StartConversation { id: None, package: None, agent: None, project, settings };
+    let mut conversation = runtime.start_conversation(&plan)?;
+    conversation.say("Go.", &mut |_| ())?;
+    conversation.drive(&model, &Control::default(), &mut |_| ())?;
     let records = server.records()?.requests;
     assert!(records.len() == TURNS, "{} requests", records.len());
     let is_fat = records[0].bytes > 20_000;
@@ -147,6 +147,6 @@ fn endpoint(server: &Loopback) -> Endpoint {
         temperature: None,
         window: None,
         price: None,
-        patience: Patience::default(),
+        timeouts: Timeouts::default(),
     }
 }

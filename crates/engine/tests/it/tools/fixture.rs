@@ -10,18 +10,18 @@ use crewagent_core::event::{Answer, Intent, StateChange};
 use crewagent_core::package::{Workflow, check};
 use crewagent_core::policy::{FsPolicy, Policy};
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::state::document::{RunFacts, StateDocument};
+use crewagent_core::state::document::{InitialValues, StateDocument};
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::mounts::{MountError, Mounts, Roots};
-use crewagent_engine::tools::{Change, Moves, Occasion, Outcome, Plan, Recent, Tools};
+use crewagent_engine::tools::{CallContext, Change, Moves, Outcome, Plan, Recent, Tools};
 use crewagent_testkit::package::MemoryFiles;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-use crate::mounts::world::SECRET;
+use crate::mounts::fixture::SECRET;
 use crate::support::scratch;
 
 /// Time of every call.
@@ -53,7 +53,7 @@ pub(crate) fn tools(mounts: &Mounts) -> Tools<'_> {
 }
 
 /// A run at its first node.
-pub(crate) struct Desk {
+pub(crate) struct ToolsFixture {
     pub(crate) scratch: TempDir,
     pub(crate) mounts: Mounts,
     pub(crate) policy: Policy,
@@ -66,25 +66,25 @@ pub(crate) struct Desk {
 
 /// The result of a call.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct CallOutcome {
     pub(crate) json: Json,
     pub(crate) answer: Answer,
     pub(crate) state: Option<StateChange>,
 }
 
-impl Desk {
+impl ToolsFixture {
     pub(crate) fn new() -> Self {
         let scratch = scratch();
         let root = scratch.path();
         for folder in ["project/artifacts", "package", "state/logs"] {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
-        let facts = RunFacts {
+        let values = InitialValues {
             run_id: "run-1".into(),
             now: "2026-11-15T09:00:00Z".into(),
-            ..RunFacts::default()
+            ..InitialValues::default()
         };
-        let state = StateDocument::start(workflow(), &facts).unwrap();
+        let state = StateDocument::start(workflow(), &values).unwrap();
         fs::write(root.join("state/workflow.md"), state.text().as_bytes()).unwrap();
         fs::write(root.join("state/logs/execution.jsonl"), "{\"seq\":1}\n").unwrap();
         fs::write(root.join("package/step.md"), "step\n").unwrap();
@@ -139,7 +139,7 @@ impl Desk {
     pub(crate) fn plan(&self, name: &str, arguments: Json) -> Plan {
         let call = self.parse(name, &arguments).unwrap();
         let created = self.created.borrow().clone();
-        tools(&self.mounts).plan(&call, &self.occasion(&created)).unwrap()
+        tools(&self.mounts).plan(&call, &self.context(&created)).unwrap()
     }
 
     /// Returns the change that a call plans.
@@ -159,11 +159,11 @@ impl Desk {
         planned: Option<&Change>,
     ) -> Result<Outcome, MountError> {
         let created = self.created.borrow().clone();
-        tools(mounts).carry_out(call, intent, planned, &self.occasion(&created))
+        tools(mounts).carry_out(call, intent, planned, &self.context(&created))
     }
 
-    fn occasion<'a>(&'a self, created: &'a [ProjectPath]) -> Occasion<'a> {
-        Occasion {
+    fn context<'a>(&'a self, created: &'a [ProjectPath]) -> CallContext<'a> {
+        CallContext {
             policy: &self.policy,
             created,
             now: NOW,
@@ -176,27 +176,27 @@ impl Desk {
 
     /// Executes a call from its text to its answer, as the runtime does.
     #[track_caller]
-    pub(crate) fn call(&self, name: &str, arguments: Json) -> Told {
+    pub(crate) fn call(&self, name: &str, arguments: Json) -> CallOutcome {
         let call = match self.parse(name, &arguments) {
             Ok(call) => call,
-            Err(refusal) => return Told::refusal(&refusal),
+            Err(refusal) => return CallOutcome::refusal(&refusal),
         };
         let created = self.created.borrow().clone();
-        let told = match tools(&self.mounts).plan(&call, &self.occasion(&created)).unwrap() {
-            Plan::Answer(answer) => Told::new(answer, None),
+        let described = match tools(&self.mounts).plan(&call, &self.context(&created)).unwrap() {
+            Plan::Answer(answer) => CallOutcome::new(answer, None),
             Plan::Change(change) => {
                 let outcome =
                     self.carry_out(&self.mounts, &call, &change.intent, Some(&change)).unwrap();
-                Told::new(outcome.answer, outcome.state)
+                CallOutcome::new(outcome.answer, outcome.state)
             }
             other @ (Plan::Ask(_) | Plan::Approve(_)) => panic!("{other:?}"),
         };
         let mut books = self.created.borrow_mut();
-        if told.state.is_some() {
+        if described.state.is_some() {
             books.clear();
         }
-        books.extend(told.answer.created.iter().map(|path| ProjectPath::parse(path).unwrap()));
-        told
+        books.extend(described.answer.created.iter().map(|path| ProjectPath::parse(path).unwrap()));
+        described
     }
 
     #[track_caller]
@@ -206,20 +206,20 @@ impl Desk {
         arguments: Json,
         code: RefusalCode,
         says: &[&str],
-    ) -> Told {
-        let told = self.call(name, arguments);
-        assert_eq!(told.answer.refused, Some(code), "{}", told.json);
-        assert_eq!(told.json["ok"], false);
-        assert_eq!(told.json["error"]["code"], json!(code));
-        let message = told.json["error"]["message"].as_str().unwrap();
+    ) -> CallOutcome {
+        let described = self.call(name, arguments);
+        assert_eq!(described.answer.refused, Some(code), "{}", described.json);
+        assert_eq!(described.json["ok"], false);
+        assert_eq!(described.json["error"]["code"], json!(code));
+        let message = described.json["error"]["message"].as_str().unwrap();
         for part in says {
             assert!(message.contains(part), "{message} lacks {part}");
         }
-        told
+        described
     }
 }
 
-impl Told {
+impl CallOutcome {
     fn new(answer: Answer, state: Option<StateChange>) -> Self {
         let text = answer.result.inline().unwrap().clone();
         Self { json: serde_json::from_str(&text).unwrap(), answer, state }
@@ -273,21 +273,21 @@ fn answers(mounts: &Mounts, name: &str, arguments: &Json) -> Vec<String> {
         Ok(call) => call,
         Err(refusal) => return vec![refusal.to_json().to_string()],
     };
-    let mut told = vec![call.subject().unwrap_or_default()];
+    let mut described = vec![call.subject().unwrap_or_default()];
     let never = Deadline::default();
-    let occasion = occasion(&policy, &never);
-    match tools(mounts).plan(&call, &occasion) {
+    let context = context(&policy, &never);
+    match tools(mounts).plan(&call, &context) {
         Ok(Plan::Change(change)) => {
-            told.push(serde_json::to_string(&change.intent).unwrap());
-            match tools(mounts).carry_out(&call, &change.intent, Some(&change), &occasion) {
-                Ok(outcome) => told.push(format!("{outcome:?}")),
-                Err(error) => told.push(format!("{error} {error:?}")),
+            described.push(serde_json::to_string(&change.intent).unwrap());
+            match tools(mounts).carry_out(&call, &change.intent, Some(&change), &context) {
+                Ok(outcome) => described.push(format!("{outcome:?}")),
+                Err(error) => described.push(format!("{error} {error:?}")),
             }
         }
-        Ok(plan) => told.push(format!("{plan:?}")),
-        Err(error) => told.push(format!("{error} {error:?}")),
+        Ok(plan) => described.push(format!("{plan:?}")),
+        Err(error) => described.push(format!("{error} {error:?}")),
     }
-    told
+    described
 }
 
 /// Plans a call on some mounts, and returns the code if it is refused.
@@ -298,14 +298,14 @@ pub(crate) fn refusal_code(mounts: &Mounts, name: &str, arguments: Json) -> Opti
         Err(refusal) => return Some(refusal.code),
     };
     let never = Deadline::default();
-    match tools(mounts).plan(&call, &occasion(&policy, &never)).unwrap() {
+    match tools(mounts).plan(&call, &context(&policy, &never)).unwrap() {
         Plan::Answer(answer) => answer.refused,
         Plan::Change(_) | Plan::Ask(_) | Plan::Approve(_) => None,
     }
 }
 
-fn occasion<'a>(policy: &'a Policy, deadline: &'a Deadline) -> Occasion<'a> {
-    Occasion {
+fn context<'a>(policy: &'a Policy, deadline: &'a Deadline) -> CallContext<'a> {
+    CallContext {
         policy,
         created: &[],
         now: NOW,

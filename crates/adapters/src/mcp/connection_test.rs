@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crewagent_core::tool::served::ServerName;
+use crewagent_core::tool::server_tool::ServerName;
 use serde::Serialize;
 
 use super::McpServer;
@@ -13,7 +13,7 @@ use crewagent_engine::tool_server::{Layer, LogLine, Offer, ServerFault, ToolServ
 
 /// Result of a connection test.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checkup {
+pub struct ConnectionTest {
     pub steps: Vec<CheckStep>,
     /// Offer of the server, or the reason why there is none.
     pub offer: Arc<Offer>,
@@ -30,7 +30,7 @@ pub struct CheckStep {
     pub message: String,
 }
 
-impl Checkup {
+impl ConnectionTest {
     /// Returns the step that failed.
     pub fn failed(&self) -> Option<&CheckStep> {
         self.steps.iter().find(|step| step.status == StepStatus::Failed)
@@ -39,17 +39,17 @@ impl Checkup {
 
 /// Starts a server, lists its offer, and ends it. The time limit is that of its own settings, but not past the
 /// deadline.
-pub fn checkup(
+pub fn test_connection(
     name: ServerName,
     settings: ServerSettings,
     secrets: Secrets,
     deadline: &Deadline,
-) -> Checkup {
+) -> ConnectionTest {
     let server = McpServer::new(name, settings, secrets);
     server.wake();
     let offer = server.offer(deadline);
     let log = server.logs().after(&mut 0);
-    Checkup { steps: steps(&offer), offer, log }
+    ConnectionTest { steps: steps(&offer), offer, log }
 }
 
 fn steps(offer: &Offer) -> Vec<CheckStep> {

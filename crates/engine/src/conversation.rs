@@ -19,10 +19,10 @@ use crewagent_core::settings::RunSettings;
 use serde_json::{Map, Value as Json};
 
 pub use self::command::{COMMANDS, GlobalCommand};
-pub use self::reaction::{Reaction, SessionError};
+pub use self::reaction::{ConversationError, Reaction};
 use crate::control::Control;
 use crate::model::Model;
-use crate::runtime::{ResumeError, Run, Runtime, SettingsChange, StartTalk};
+use crate::runtime::{ResumeError, Run, Runtime, SettingsChange, StartConversation};
 use crate::step_log::Halt;
 use crate::store::{Installed, RunError, RunId, Store};
 
@@ -30,10 +30,10 @@ use crate::store::{Installed, RunError, RunId, Store};
 type Tell<'t> = &'t mut dyn FnMut(&Event);
 
 /// A conversation that this process owns.
-pub struct Session<'s> {
+pub struct Conversation<'s> {
     store: &'s Store,
     runtime: Runtime<'s>,
-    talk: Run,
+    own_run: Run,
     run: Option<Run>,
     package: Option<(Installed, Arc<Package>)>,
     /// Settings of the runs started from here, except their model.
@@ -84,16 +84,16 @@ pub enum Mode {
     Run,
 }
 
-impl<'s> Session<'s> {
+impl<'s> Conversation<'s> {
     /// Starts a conversation.
     pub fn begin(
         store: &'s Store,
         runtime: Runtime<'s>,
-        plan: &StartTalk,
+        plan: &StartConversation,
         guest: Guest,
-    ) -> Result<Self, SessionError> {
-        let talk = runtime.talk(plan)?;
-        Self::of(store, runtime, talk, guest, SettingsChange::default())
+    ) -> Result<Self, ConversationError> {
+        let own_run = runtime.start_conversation(plan)?;
+        Self::of(store, runtime, own_run, guest, SettingsChange::default())
     }
 
     /// Resumes a conversation, and its active run.
@@ -103,10 +103,10 @@ impl<'s> Session<'s> {
         id: &RunId,
         change: &SettingsChange,
         guest: Guest,
-    ) -> Result<Self, SessionError> {
+    ) -> Result<Self, ConversationError> {
         let active = store.conversations().active_run(id)?;
-        let talk = runtime.reopen(id, change)?;
-        let mut session = Self::of(store, runtime, talk, guest, change.clone())?;
+        let own_run = runtime.reopen(id, change)?;
+        let mut session = Self::of(store, runtime, own_run, guest, change.clone())?;
         if let Some(id) = active {
             match session.runtime.resume(&id, change) {
                 Ok(run) => session.run = Some(run),
@@ -124,17 +124,17 @@ impl<'s> Session<'s> {
     fn of(
         store: &'s Store,
         runtime: Runtime<'s>,
-        talk: Run,
+        own_run: Run,
         guest: Guest,
         change: SettingsChange,
-    ) -> Result<Self, SessionError> {
-        let installed = store.conversations().runs().package(talk.facts())?;
-        let package = installed.zip(talk.package());
+    ) -> Result<Self, ConversationError> {
+        let installed = store.conversations().runs().package(own_run.record())?;
+        let package = installed.zip(own_run.package());
         let Guest { user_name, surface, settings } = guest;
         Ok(Self {
             store,
             runtime,
-            talk,
+            own_run,
             run: None,
             package,
             settings,
@@ -152,8 +152,8 @@ impl<'s> Session<'s> {
     }
 
     /// Returns the conversation.
-    pub fn talk(&self) -> &Run {
-        &self.talk
+    pub fn own_run(&self) -> &Run {
+        &self.own_run
     }
 
     /// Returns the active run, which receives the user's messages.
@@ -168,7 +168,7 @@ impl<'s> Session<'s> {
 
     /// Returns the agent that the user talks to.
     pub fn agent(&self) -> Option<&Agent> {
-        self.talk.agent()
+        self.own_run.agent()
     }
 
     /// Returns the receiver of the user's messages.
@@ -197,7 +197,7 @@ impl<'s> Session<'s> {
 
     /// Returns the run that receives the user's messages: the active one, or else the conversation.
     pub fn current(&self) -> &Run {
-        self.run.as_ref().unwrap_or(&self.talk)
+        self.run.as_ref().unwrap_or(&self.own_run)
     }
 
     /// Drives the current run until it waits for the user or ends. After an error everything can be resumed.
@@ -207,11 +207,11 @@ impl<'s> Session<'s> {
         control: &Control,
         tell: Tell<'_>,
     ) -> Result<Rest, Halt> {
-        self.run.as_mut().unwrap_or(&mut self.talk).drive(model, control, tell)
+        self.run.as_mut().unwrap_or(&mut self.own_run).drive(model, control, tell)
     }
 
     /// Handles a message of the user: a command, a choice from the menu, an answer, or plain talk.
-    pub fn hear(&mut self, words: &str, tell: Tell<'_>) -> Result<Reaction, SessionError> {
+    pub fn hear(&mut self, words: &str, tell: Tell<'_>) -> Result<Reaction, ConversationError> {
         let is_menu_up = std::mem::take(&mut self.is_menu_up);
         let asks_menu = self.mode() == Mode::Agent && (is_menu_up || !self.has_question());
         // While the menu is open, `*` belongs to its triggers.
@@ -226,27 +226,27 @@ impl<'s> Session<'s> {
             return Ok(Reaction::Nothing);
         }
         self.name_after(words)?;
-        self.run.as_mut().unwrap_or(&mut self.talk).say(words, tell)?;
+        self.run.as_mut().unwrap_or(&mut self.own_run).say(words, tell)?;
         Ok(Reaction::Work)
     }
 
     /// Returns true if something failed, so that the conversation must be reopened with [`Self::mended`].
     pub fn is_broken(&self) -> bool {
-        self.talk.is_broken() || self.run.as_ref().is_some_and(Run::is_broken)
+        self.own_run.is_broken() || self.run.as_ref().is_some_and(Run::is_broken)
     }
 
     /// Reopens the conversation at its position.
-    pub fn mended(self) -> Result<Self, SessionError> {
-        let id = self.talk.facts().run_id.clone();
-        let Self { store, runtime, talk, run, settings, user_name, surface, change, .. } = self;
+    pub fn mended(self) -> Result<Self, ConversationError> {
+        let id = self.own_run.record().run_id.clone();
+        let Self { store, runtime, own_run, run, settings, user_name, surface, change, .. } = self;
         // Release the locks before taking them again.
-        drop((talk, run));
+        drop((own_run, run));
         Self::reopen(store, runtime, &id, &change, Guest { user_name, surface, settings })
     }
 
     /// Releases the conversation, and removes it if it is empty. Returns true if it still exists.
-    pub fn close(self, tell: Tell<'_>) -> Result<bool, SessionError> {
-        let (store, id) = (self.store, self.talk.facts().run_id.clone());
+    pub fn close(self, tell: Tell<'_>) -> Result<bool, ConversationError> {
+        let (store, id) = (self.store, self.own_run.record().run_id.clone());
         let is_empty = self.release(tell)?;
         if is_empty {
             store.conversations().runs().remove(&id)?;
@@ -255,12 +255,12 @@ impl<'s> Session<'s> {
     }
 
     /// Releases the conversation for other processes. Returns true if it is empty.
-    pub fn release(mut self, tell: Tell<'_>) -> Result<bool, SessionError> {
+    pub fn release(mut self, tell: Tell<'_>) -> Result<bool, ConversationError> {
         self.leave(tell, Keep::Active)?;
-        let id = self.talk.facts().run_id.clone();
+        let id = self.own_run.record().run_id.clone();
         let is_empty = self.store.conversations().is_empty(&id)?;
-        if let Some(rest) = self.talk.rest().filter(|_| !is_empty) {
-            self.talk.finish(&rest, tell)?;
+        if let Some(rest) = self.own_run.rest().filter(|_| !is_empty) {
+            self.own_run.finish(&rest, tell)?;
         }
         Ok(is_empty)
     }
@@ -274,7 +274,7 @@ impl<'s> Session<'s> {
         &mut self,
         command: GlobalCommand,
         tell: Tell<'_>,
-    ) -> Result<Reaction, SessionError> {
+    ) -> Result<Reaction, ConversationError> {
         let reaction = self.obey(&command, tell)?;
         if let Some(name) = command.recorded() {
             let kind = EventKind::from(CommandResolved {
@@ -286,12 +286,16 @@ impl<'s> Session<'s> {
                 choices: reaction.choices(),
                 error: None,
             });
-            self.talk.choose(kind, tell)?;
+            self.own_run.choose(kind, tell)?;
         }
         Ok(reaction)
     }
 
-    fn obey(&mut self, command: &GlobalCommand, tell: Tell<'_>) -> Result<Reaction, SessionError> {
+    fn obey(
+        &mut self,
+        command: &GlobalCommand,
+        tell: Tell<'_>,
+    ) -> Result<Reaction, ConversationError> {
         match command {
             GlobalCommand::Menu => {
                 self.leave(tell, Keep::Nothing)?;
@@ -323,29 +327,30 @@ impl<'s> Session<'s> {
     }
 
     /// Switches to another agent of the package.
-    fn meet(&mut self, name: &str, tell: Tell<'_>) -> Result<Reaction, SessionError> {
+    fn meet(&mut self, name: &str, tell: Tell<'_>) -> Result<Reaction, ConversationError> {
         let meant = self.package().and_then(|package| package.agent_named(name));
         let Some(id) = meant.map(|agent| agent.id.clone()) else { return Ok(self.agents()) };
         self.leave(tell, Keep::Nothing)?;
-        self.talk.choose(EventKind::from(AgentChanged { agent_id: Some(id.to_string()) }), tell)?;
+        self.own_run
+            .choose(EventKind::from(AgentChanged { agent_id: Some(id.to_string()) }), tell)?;
         Ok(Reaction::Met { agent_id: id.to_string() })
     }
 
-    fn dismiss(&mut self, tell: Tell<'_>) -> Result<Reaction, SessionError> {
+    fn dismiss(&mut self, tell: Tell<'_>) -> Result<Reaction, ConversationError> {
         self.leave(tell, Keep::Nothing)?;
         if self.agent().is_none() {
             return Ok(self.show_menu());
         }
-        self.talk.choose(EventKind::from(AgentChanged { agent_id: None }), tell)?;
+        self.own_run.choose(EventKind::from(AgentChanged { agent_id: None }), tell)?;
         Ok(Reaction::Dismissed)
     }
 
     /// Resumes the run that was left last.
-    fn resume(&mut self, tell: Tell<'_>) -> Result<Reaction, SessionError> {
+    fn resume(&mut self, tell: Tell<'_>) -> Result<Reaction, ConversationError> {
         if let Some(run) = &self.run {
-            return Ok(Reaction::Resumed { run_id: run.facts().run_id.clone() });
+            return Ok(Reaction::Resumed { run_id: run.record().run_id.clone() });
         }
-        let conversation = self.talk.facts().run_id.clone();
+        let conversation = self.own_run.record().run_id.clone();
         for id in self.store.conversations().runs_of(&conversation)?.into_iter().rev() {
             match self.runtime.resume(&id, &self.change) {
                 Ok(run) => {
@@ -361,23 +366,23 @@ impl<'s> Session<'s> {
     }
 
     /// Makes a run the active one.
-    pub(super) fn enter(&mut self, run: Run, tell: Tell<'_>) -> Result<(), SessionError> {
-        self.talk
+    pub(super) fn enter(&mut self, run: Run, tell: Tell<'_>) -> Result<(), ConversationError> {
+        self.own_run
             .choose(EventKind::from(ActiveRunChanged { id: Some(run.id().to_owned()) }), tell)?;
         self.run = Some(run);
         Ok(())
     }
 
     /// Makes the conversation receive the user's messages again. The run keeps its position.
-    fn leave(&mut self, tell: Tell<'_>, keep: Keep) -> Result<Option<RunId>, SessionError> {
+    fn leave(&mut self, tell: Tell<'_>, keep: Keep) -> Result<Option<RunId>, ConversationError> {
         let Some(mut run) = self.run.take() else { return Ok(None) };
         if let Some(rest) = run.rest() {
             run.finish(&rest, tell)?;
         }
         if keep == Keep::Nothing {
-            self.talk.choose(EventKind::from(ActiveRunChanged { id: None }), tell)?;
+            self.own_run.choose(EventKind::from(ActiveRunChanged { id: None }), tell)?;
         }
-        Ok(Some(run.facts().run_id.clone()))
+        Ok(Some(run.record().run_id.clone()))
     }
 }
 

@@ -31,7 +31,7 @@ fn the_name_of_a_server_is_one_part_of_a_name() {
 
 #[test]
 fn tools_have_one_order_and_one_name_each() {
-    let names = |listed: &Listed| listed.tools.iter().map(ServedTool::name).collect::<Vec<_>>();
+    let names = |listed: &Listed| listed.tools.iter().map(ServerTool::name).collect::<Vec<_>>();
     let one = Listed::of(&server("s"), vec![offer("b"), offer("a"), offer("b")], None);
     let other = Listed::of(&server("s"), vec![offer("a"), offer("b")], None);
     assert_eq!(names(&one), ["mcp.s.a", "mcp.s.b"]);
@@ -112,5 +112,5 @@ fn resources_are_read_by_a_tool_unless_the_server_has_one() {
 fn the_journal_keeps_tools_as_they_are() {
     let listed = Listed::of(&server("s"), vec![offer("a")], Some(&[]));
     let text = serde_json::to_string(&listed.tools).unwrap();
-    assert_eq!(serde_json::from_str::<Vec<ServedTool>>(&text).unwrap(), listed.tools);
+    assert_eq!(serde_json::from_str::<Vec<ServerTool>>(&text).unwrap(), listed.tools);
 }

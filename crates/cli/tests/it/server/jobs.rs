@@ -7,7 +7,7 @@ use super::client::{Browser, Events, Frame};
 use super::model::Speaker;
 use super::resume::serve;
 use super::{tiny, tiny_run};
-use crate::support::World;
+use crate::support::CliFixture;
 
 /// Follows a stream until this event arrives.
 fn until(events: &mut Events, kind: &str) -> Json {
@@ -16,7 +16,7 @@ fn until(events: &mut Events, kind: &str) -> Json {
 }
 
 /// Starts a run of the tiny package that waits for its first answer.
-fn waiting(world: &World, browser: &Browser) -> (String, Events) {
+fn waiting(world: &CliFixture, browser: &Browser) -> (String, Events) {
     let project = project(world, browser);
     let started = browser.post("/api/runs", &tiny_run(world, &project, "tiny.yaml")).good();
     let id = started["runId"].as_str().unwrap().to_owned();
@@ -36,7 +36,7 @@ fn inputs(browser: &Browser, id: &str) -> usize {
 #[test]
 fn words_for_a_question_never_answer_another_one() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let (id, mut events) = waiting(&world, &browser);
     let say = format!("/api/runs/{id}/say");
     let other = json!({ "text": "a brief", "answers": "call_7_7" });
@@ -60,8 +60,8 @@ fn words_for_a_question_never_answer_another_one() {
 #[test]
 fn a_run_at_work_is_stopped_although_the_settings_cannot_be_read() {
     let (world, speaker) = (tiny(), Speaker::new(0));
-    let served = serve(&world, &speaker, 0);
-    let browser = served.browser();
+    let server = serve(&world, &speaker, 0);
+    let browser = server.browser();
     let project = project(&world, &browser);
     let body = json!({ "project": project["id"], "package": "tiny" });
     let started = browser.post("/api/runs", &body).good();
@@ -77,7 +77,7 @@ fn a_run_at_work_is_stopped_although_the_settings_cannot_be_read() {
 #[test]
 fn a_model_that_cannot_be_had_is_not_remembered() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let (id, mut events) = waiting(&world, &browser);
     let say = format!("/api/runs/{id}/say");
     let wrong = json!({ "text": "a brief", "model": "nobody" });
@@ -90,11 +90,11 @@ fn a_model_that_cannot_be_had_is_not_remembered() {
 #[test]
 fn the_model_that_was_asked_for_answers_after_a_restart_too() {
     let world = tiny();
-    let (served, browser) = let_in(&world);
+    let (server, browser) = let_in(&world);
     let (id, _) = waiting(&world, &browser);
-    served.kill();
+    server.kill();
     // There is no default model: only the run itself knows its own.
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let mut events = browser.stream(&format!("run/{id}"), None);
     browser.post(&format!("/api/runs/{id}/say"), &json!({ "text": "a brief" })).good();
     events.find(|frame| frame.data["event"]["phase"] == "Completed").unwrap();
@@ -103,7 +103,7 @@ fn the_model_that_was_asked_for_answers_after_a_restart_too() {
 #[test]
 fn a_model_that_is_chosen_on_the_way_is_the_one_of_the_run_from_there_on() {
     let world = tiny();
-    let (served, browser) = let_in(&world);
+    let (server, browser) = let_in(&world);
     let (id, mut events) = waiting(&world, &browser);
     world.write("other.yaml", "scenario: another one\notherwise: { say: I am another one. }\n");
     let other = format!("scripted:{}", world.path("other.yaml").display());
@@ -113,7 +113,7 @@ fn a_model_that_is_chosen_on_the_way_is_the_one_of_the_run_from_there_on() {
     assert_eq!(resumed["settings"]["model"], other.as_str());
     let said = until(&mut events, "assistant.message");
     assert_eq!(said["content"], "I am another one.");
-    served.kill();
+    server.kill();
     let ran = world.run(&["resume", &id, "--input", "And now?", "--json"]);
     assert!(ran.out.matches("I am another one.").count() > 0, "{ran:?}");
 }
@@ -121,7 +121,7 @@ fn a_model_that_is_chosen_on_the_way_is_the_one_of_the_run_from_there_on() {
 #[test]
 fn lists_tell_a_run_that_asks_for_leave_from_one_that_asks_a_question() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let project = project(&world, &browser);
     let mut body = tiny_run(&world, &project, "tiny.yaml");
     body["bounds"] = json!({ "tools": { "askWrites": true } });
@@ -142,19 +142,19 @@ fn lists_tell_a_run_that_asks_for_leave_from_one_that_asks_a_question() {
 #[test]
 fn a_run_that_a_conversation_has_left_can_be_followed_in_other_hands() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let project = project(&world, &browser);
     let body = json!({ "project": project["id"], "package": "tiny" });
-    let talk = browser.post("/api/conversations", &body).good();
-    let talk = talk["id"].as_str().unwrap();
+    let conversation = browser.post("/api/conversations", &body).good();
+    let conversation = conversation["id"].as_str().unwrap();
     let model = format!("scripted:{}", world.path("tiny.yaml").display());
     let body = json!({ "package": "tiny", "model": model });
-    let came = browser.post(&format!("/api/conversations/{talk}/runs"), &body).good();
+    let came = browser.post(&format!("/api/conversations/{conversation}/runs"), &body).good();
     let run = came["runId"].as_str().unwrap();
-    let mut events = browser.stream(&format!("conversation/{talk},run/{run}"), None);
+    let mut events = browser.stream(&format!("conversation/{conversation},run/{run}"), None);
     until(&mut events, "question");
     events.find(|frame| frame.data["event"]["phase"] == "WaitingUser").unwrap();
-    let say = format!("/api/conversations/{talk}/say");
+    let say = format!("/api/conversations/{conversation}/say");
     browser.post(&say, &json!({ "text": "/menu" })).good();
     // It is free at once, and the process that resumes it is reported.
     let ran = world.run(&["resume", run, "--input", "a brief", "--model", &model]);
@@ -167,7 +167,7 @@ fn a_run_that_a_conversation_has_left_can_be_followed_in_other_hands() {
 #[test]
 fn what_rests_here_is_not_in_use_by_somebody_else() {
     let world = tiny();
-    let (_served, browser) = let_in(&world);
+    let (_server, browser) = let_in(&world);
     let (id, _events) = waiting(&world, &browser);
     let shown = browser.get(&format!("/api/runs/{id}")).good();
     let project = format!("/api/projects/{}", shown["project"].as_str().unwrap());
