@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
-use crate::state::call::Caller;
+use crate::state::frame::Caller;
 use crate::usage::is_zero;
 
 /// The beginning of a run that goes on from a moment of another one.

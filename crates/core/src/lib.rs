@@ -10,6 +10,7 @@ pub mod context;
 pub mod diagnostic;
 pub mod event;
 pub mod fork;
+pub mod frame_id;
 pub mod frontmatter;
 pub mod id;
 pub mod integrity;

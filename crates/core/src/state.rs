@@ -1,11 +1,11 @@
 //! The state document of a run: its contents, its changes, and the rules that make a change legal.
 
-pub mod call;
 pub mod complete;
 pub mod document;
 mod edits;
 #[cfg(test)]
 mod fixture;
+pub mod frame;
 pub mod guard;
 pub mod next;
 pub mod output;

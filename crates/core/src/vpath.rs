@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::frame_id::FrameId;
 use crate::refusal::{Refusal, RefusalCode};
 
 const DOCUMENT: &str = "workflow.md";
@@ -90,9 +91,9 @@ impl VPath {
     }
 
     /// Returns the path of a frame's state document, or of the run's own.
-    pub fn state_document(call: Option<u64>) -> Self {
-        let relative = match call {
-            Some(call) => format!("{CALLS}/{call}/{DOCUMENT}"),
+    pub fn state_document(frame: Option<FrameId>) -> Self {
+        let relative = match frame {
+            Some(frame) => format!("{CALLS}/{frame}/{DOCUMENT}"),
             None => DOCUMENT.to_owned(),
         };
         Self { mount: Mount::State, relative }
@@ -162,8 +163,8 @@ impl WritablePath {
     }
 
     /// Returns the path of a frame's state document, or of the run's own. No model can name that of a frame.
-    pub fn state_document(call: Option<u64>) -> Self {
-        Self(VPath::state_document(call))
+    pub fn state_document(frame: Option<FrameId>) -> Self {
+        Self(VPath::state_document(frame))
     }
 
     /// Returns the path.

@@ -6,13 +6,14 @@
 use std::sync::Arc;
 
 use crewagent_core::event::{FileIntent, Moved, StateChange};
+use crewagent_core::frame_id::FrameId;
 use crewagent_core::id::AgentId;
 use crewagent_core::integrity::Digest;
 use crewagent_core::package::{Package, Subworkflow, Workflow};
 use crewagent_core::refusal::Refusal;
 use crewagent_core::run::history::Position;
-use crewagent_core::state::call::{self, Caller, Frame};
 use crewagent_core::state::document::{ChangeError, STATE_FILE, StateDocument};
+use crewagent_core::state::frame::{self, Caller, Frame};
 use crewagent_core::state::guard::{self, Author, Confirmation, MissingRule, Proposal};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
@@ -48,7 +49,7 @@ pub(crate) struct FrameStep<'c> {
     pub(crate) call: &'c Subworkflow,
     /// The calling workflow, and its own frame.
     pub(crate) caller: &'c Workflow,
-    pub(crate) caller_call: Option<u64>,
+    pub(crate) caller_frame: Option<FrameId>,
     pub(crate) child: &'c Workflow,
     /// Files created since the last change of the active document.
     pub(crate) created: &'c [ProjectPath],
@@ -81,7 +82,7 @@ impl Plan {
 }
 
 struct Write {
-    call: Option<u64>,
+    frame: Option<FrameId>,
     before: Option<Digest>,
     text: Arc<str>,
 }
@@ -89,7 +90,7 @@ struct Write {
 impl Write {
     fn intent(&self) -> FileIntent {
         FileIntent {
-            path: VPath::state_document(self.call).to_string(),
+            path: VPath::state_document(self.frame).to_string(),
             before: self.before.map(|digest| digest.to_string()),
             after: Some(Digest::of(self.text.as_bytes()).to_string()),
         }
@@ -162,15 +163,15 @@ impl From<Refusal> for Stuck {
 impl Documents<'_> {
     /// Follows the frames from the run's own document to the active one.
     pub(crate) fn find(self, package: &Package, own: &Workflow) -> Result<Found, NoDocument> {
-        let mut found = follow(package, own, |call| self.read(call))?;
+        let mut found = follow(package, own, |frame| self.read(frame))?;
         found.place.calls = self.highest()?;
         Ok(found)
     }
 
     /// Plans the writes of a frame change. Touches nothing.
     pub(crate) fn plan(self, step: &FrameStep<'_>, way: Direction<'_>) -> Result<Plan, Stuck> {
-        let FrameStep { frame, call, caller, caller_call, child, created, now } = *step;
-        let before = self.read(caller_call)?;
+        let FrameStep { frame, call, caller, caller_frame, child, created, now } = *step;
+        let before = self.read(caller_frame)?;
         let is_open = before.open_call(caller).as_ref() == Some(frame);
         let is_here = before.current_node_id(&caller.graph) == frame.node_id;
         if !is_here || is_open == matches!(way, Direction::Enter(_)) {
@@ -180,26 +181,26 @@ impl Documents<'_> {
         let mut writes = Vec::new();
         let (after, write) = match way {
             Direction::Enter(agent) => {
-                let document = call::child_document(&before, call, child, agent, now)?;
+                let document = frame::child_document(&before, call, child, agent, now)?;
                 let state = RunState::of(&document, &child.graph);
-                let (call, text) = (Some(frame.call), document.text().clone());
-                writes.push(Write { call, before: self.digest(call)?, text });
-                (call::with_frame(&before, frame, created, now)?, FrameWrite::Entered(state))
+                let (id, text) = (Some(frame.id), document.text().clone());
+                writes.push(Write { frame: id, before: self.digest(id)?, text });
+                (frame::with_frame(&before, frame, created, now)?, FrameWrite::Entered(state))
             }
             Direction::Leave(missing) => {
                 let (after, change) = self.returned(step, &before, missing)?;
                 (after, FrameWrite::Left(change))
             }
             Direction::GiveUp => {
-                let child = self.read(Some(frame.call))?;
-                let after = call::without_frame(&before, &child, created, now)?;
+                let child = self.read(Some(frame.id))?;
+                let after = frame::without_frame(&before, &child, created, now)?;
                 let change = StateChange { state: run_state(&after), ..StateChange::default() };
                 (after, FrameWrite::Left(change))
             }
         };
         // This write enters or leaves the frame, so it comes last.
         let before = Some(Digest::of(before.text().as_bytes()));
-        writes.push(Write { call: caller_call, before, text: after.text().clone() });
+        writes.push(Write { frame: caller_frame, before, text: after.text().clone() });
         Ok(Plan { writes, write })
     }
 
@@ -214,8 +215,8 @@ impl Documents<'_> {
         blobs: &Blobs,
     ) -> Result<FrameWrite, Stuck> {
         let Some(last) = intended.last() else { return Err(elsewhere(step.frame)) };
-        if self.digest(step.caller_call)?.map(|digest| digest.to_string()) == last.after {
-            self.flush(step.caller_call)?;
+        if self.digest(step.caller_frame)?.map(|digest| digest.to_string()) == last.after {
+            self.flush(step.caller_frame)?;
             return self.settled(step, way);
         }
         let plan = self.plan(step, way)?;
@@ -230,17 +231,17 @@ impl Documents<'_> {
         }
         for write in &plan.writes {
             if write.before.is_some() {
-                blobs.put(self.read(write.call)?.text().as_bytes())?;
+                blobs.put(self.read(write.frame)?.text().as_bytes())?;
             }
         }
         for write in &plan.writes {
             let after = Digest::of(write.text.as_bytes());
             if write.before == Some(after) {
                 // Another process wrote it, and may have died before it was durable.
-                self.flush(write.call)?;
+                self.flush(write.frame)?;
                 continue;
             }
-            let path = WritablePath::state_document(write.call);
+            let path = WritablePath::state_document(write.frame);
             let before = write.before.map_or(Before::Nothing, Before::Sha256);
             self.0.replace(&path, write.text.as_bytes(), before)??;
         }
@@ -255,8 +256,8 @@ impl Documents<'_> {
         missing: MissingRule,
     ) -> Result<(StateDocument, StateChange), Stuck> {
         let FrameStep { frame, call, caller, created, now, .. } = *step;
-        let child = self.read(Some(frame.call))?;
-        let proposed = call::returned(before, &child, call, &caller.graph)?;
+        let child = self.read(Some(frame.id))?;
+        let proposed = frame::returned(before, &child, call, &caller.graph)?;
         let transition = with_project(self.0, |exists| {
             guard::check(&Proposal {
                 old: before,
@@ -277,12 +278,12 @@ impl Documents<'_> {
 
     /// Returns the result of a frame change that another process wrote completely before it died.
     fn settled(self, step: &FrameStep<'_>, way: Direction<'_>) -> Result<FrameWrite, Stuck> {
-        let FrameStep { frame, caller, caller_call, child, .. } = *step;
-        let after = self.read(caller_call)?;
+        let FrameStep { frame, caller, caller_frame, child, .. } = *step;
+        let after = self.read(caller_frame)?;
         let state = RunState::of(&after, &caller.graph);
         let moved = match way {
             Direction::Enter(_) => {
-                let document = self.read(Some(frame.call))?;
+                let document = self.read(Some(frame.id))?;
                 return Ok(FrameWrite::Entered(RunState::of(&document, &child.graph)));
             }
             Direction::Leave(_) => {
@@ -299,23 +300,23 @@ impl Documents<'_> {
         Ok(FrameWrite::Left(StateChange { state, moved, ..StateChange::default() }))
     }
 
-    fn read(self, call: Option<u64>) -> Result<StateDocument, NoDocument> {
-        let path = VPath::state_document(call);
+    fn read(self, frame: Option<FrameId>) -> Result<StateDocument, NoDocument> {
+        let path = VPath::state_document(frame);
         let content = self.0.read(&path, MAX_DOCUMENT)?;
         let content = content.map_err(|refusal| NoDocument::Unusable(refusal.message))?;
         let text = String::from_utf8(content.bytes)
             .map_err(|_| NoDocument::Unusable(format!("{path} is not UTF-8 text")))?;
-        document(call, text)
+        document(frame, text)
     }
 
     /// Returns the current digest of a document, if it exists.
-    fn digest(self, call: Option<u64>) -> Result<Option<Digest>, Stuck> {
-        let target = self.0.target(&WritablePath::state_document(call), 0)??;
+    fn digest(self, frame: Option<FrameId>) -> Result<Option<Digest>, Stuck> {
+        let target = self.0.target(&WritablePath::state_document(frame), 0)??;
         Ok(target.old.map(|old| old.sha256))
     }
 
-    fn flush(self, call: Option<u64>) -> Result<(), Stuck> {
-        Ok(self.0.flush(&WritablePath::state_document(call))??)
+    fn flush(self, frame: Option<FrameId>) -> Result<(), Stuck> {
+        Ok(self.0.flush(&WritablePath::state_document(frame))??)
     }
 
     /// Returns the highest number that a frame has had, by the existing folders.
@@ -336,15 +337,15 @@ impl Documents<'_> {
 pub(crate) fn follow(
     package: &Package,
     own: &Workflow,
-    mut read: impl FnMut(Option<u64>) -> Result<StateDocument, NoDocument>,
+    mut read: impl FnMut(Option<FrameId>) -> Result<StateDocument, NoDocument>,
 ) -> Result<Found, NoDocument> {
     let mut callers: Vec<Caller> = Vec::new();
     let mut workflow = own;
     loop {
-        let document = read(callers.last().map(|caller| caller.frame.call))?;
+        let document = read(callers.last().map(|caller| caller.frame.id))?;
         let state = RunState::of(&document, &workflow.graph);
         // Each frame has a higher number than its caller, or documents that were edited by hand could form a cycle.
-        let is_new = |frame: &Frame| callers.iter().all(|caller| caller.frame.call < frame.call);
+        let is_new = |frame: &Frame| callers.iter().all(|caller| caller.frame.id < frame.id);
         let open = document.open_call(workflow).filter(is_new);
         let child = open.and_then(|frame| Some((package.workflow(&frame.workflow_id)?, frame)));
         let Some((child, frame)) = child else {
@@ -358,9 +359,9 @@ pub(crate) fn follow(
 }
 
 /// Parses the state document of a frame.
-pub(crate) fn document(call: Option<u64>, text: String) -> Result<StateDocument, NoDocument> {
+pub(crate) fn document(frame: Option<FrameId>, text: String) -> Result<StateDocument, NoDocument> {
     StateDocument::read(text).map_err(|error| NoDocument::Damaged {
-        path: VPath::state_document(call),
+        path: VPath::state_document(frame),
         why: error.words(),
     })
 }

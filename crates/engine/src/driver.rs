@@ -132,7 +132,7 @@ impl<L: StepLog> Driver<'_, L> {
             match effect {
                 Effect::AskModel(ask) => self.ask(&ask, world)?,
                 Effect::Perform(job) => self.call(&job, world)?,
-                Effect::FrameChange(shift) => self.change_frame(&shift, world)?,
+                Effect::FrameChange(change) => self.change_frame(&change, world)?,
                 Effect::Tell(_) | Effect::Rest(_) => {
                     return Err(Halt::Unfit("nothing is open".to_owned()));
                 }

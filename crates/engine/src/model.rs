@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crewagent_core::event::{Channel, Reply};
+use crewagent_core::frame_id::FrameId;
 use crewagent_core::id::WorkflowId;
 use crewagent_core::message::Message;
 use crewagent_core::tool::ToolSpec;
@@ -69,7 +70,7 @@ pub struct TurnPosition {
     /// True in a conversation, which has no workflow.
     pub is_conversation: bool,
     /// Frame; none in the run's own workflow.
-    pub call: Option<u64>,
+    pub frame: Option<FrameId>,
     /// Active workflow, if it has an id.
     pub workflow: Option<WorkflowId>,
     /// Current node; none after completion and in a conversation.

@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use crewagent_core::frame_id::FrameId;
 use crewagent_core::vpath::{Mount, VPath};
 
 use crate::disk::{Deed, Disk};
@@ -85,8 +86,8 @@ impl Mounts {
 
     /// Returns the mounts of a frame: `@state/workflow.md` stands for its state document, or for the run's if `None`.
     #[must_use]
-    pub fn of_call(&self, call: Option<u64>) -> Self {
-        let document = call.map(|call| VPath::state_document(Some(call)));
+    pub fn of_frame(&self, frame: Option<FrameId>) -> Self {
+        let document = frame.map(|frame| VPath::state_document(Some(frame)));
         Self { document, ..self.clone() }
     }
 

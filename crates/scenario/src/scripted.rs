@@ -85,7 +85,7 @@ impl Scripted {
         let turns = match &place.node_id {
             Some(node) => self.at_node(place, node),
             None if place.is_conversation => &self.scenario.chat,
-            None if place.call.is_some() => match self.at_node(place, COMPLETE) {
+            None if place.frame.is_some() => match self.at_node(place, COMPLETE) {
                 [] => &self.scenario.complete,
                 turns => turns,
             },
@@ -102,7 +102,7 @@ impl Scripted {
         let nodes = &self.scenario.nodes;
         let of_workflow = place.workflow.as_ref().and_then(|workflow| {
             let of_call =
-                place.call.and_then(|call| nodes.get(&format!("{workflow}#{call}/{node}")));
+                place.frame.and_then(|frame| nodes.get(&format!("{workflow}#{frame}/{node}")));
             of_call.or_else(|| nodes.get(&format!("{workflow}/{node}")))
         });
         of_workflow.or_else(|| nodes.get(node)).map(Vec::as_slice).unwrap_or_default()
@@ -177,8 +177,8 @@ fn at(turns: &[Turn], number: u64) -> Option<&Turn> {
 
 fn position(place: &TurnPosition) -> String {
     let node = match &place.node_id {
-        Some(node) => match (&place.workflow, place.call) {
-            (Some(workflow), Some(call)) => format!("at node `{workflow}#{call}/{node}`"),
+        Some(node) => match (&place.workflow, place.frame) {
+            (Some(workflow), Some(frame)) => format!("at node `{workflow}#{frame}/{node}`"),
             (_, _) => format!("at node `{node}`"),
         },
         None if place.is_conversation => "in the conversation".to_owned(),

@@ -14,7 +14,7 @@ use crewagent_core::event::{
 use crewagent_core::payload::Payload;
 use crewagent_core::question::Question;
 use crewagent_core::run::history::Position;
-use crewagent_core::state::call::Caller;
+use crewagent_core::state::frame::Caller;
 use crewagent_core::state::run_state::RunState;
 use crewagent_engine::source::bytes;
 
@@ -177,7 +177,7 @@ impl Screen {
             FrameEvent::Planned(_) => return,
             FrameEvent::Entered(FrameEntered { frame, .. }) => {
                 let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
-                let call = paint::styled(QUIET, format_args!("(call {})", frame.call));
+                let call = paint::styled(QUIET, format_args!("(call {})", frame.id));
                 self.lines(&format!("  {} {name} {call}\n", paint::styled(ACCENT, "↳")), out);
             }
             FrameEvent::Left(FrameLeft { frame, failed, .. }) => {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FileIntent, StateChange};
-use crate::state::call::Frame;
+use crate::state::frame::Frame;
 use crate::state::run_state::RunState;
 
 /// An event about a frame.

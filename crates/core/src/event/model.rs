@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Role;
+use crate::frame_id::FrameId;
 use crate::message::{Message, ToolCall};
 use crate::usage::Usage;
 
@@ -49,8 +50,8 @@ pub struct TurnStarted {
     /// Its number in the run, from 1.
     pub turn: u64,
     /// The call of a workflow that it belongs to; none in the run's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "call")]
+    pub frame: Option<FrameId>,
     /// Where the run is; none after completion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<String>,

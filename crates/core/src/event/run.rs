@@ -7,7 +7,7 @@ use super::Role;
 use crate::fork::Fork;
 use crate::payload::Payload;
 use crate::settings::RunSettings;
-use crate::state::call::Caller;
+use crate::state::frame::Caller;
 use crate::state::run_state::RunState;
 use crate::usage::{Usage, is_zero};
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::frame_id::FrameId;
 use crate::question::Question;
 use crate::state::run_state::RunState;
 
@@ -19,8 +20,8 @@ pub enum StateEvent {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct StateChange {
     /// The call of a workflow whose state it is; none for the run's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "call")]
+    pub frame: Option<FrameId>,
     /// Where the run stands now.
     pub state: RunState,
     /// The move, if one was made.

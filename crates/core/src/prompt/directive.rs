@@ -2,6 +2,7 @@
 
 use super::ARTIFACTS_ROOT;
 use super::line::line;
+use crate::frame_id::FrameId;
 use crate::id::{AgentId, WorkflowId};
 use crate::package::Workflow;
 use crate::package::graph::Node;
@@ -34,7 +35,7 @@ pub struct CalledBy<'a> {
     /// Node of the caller that makes the call.
     pub node: &'a str,
     /// Number of the call in the run.
-    pub call: u64,
+    pub frame: FrameId,
 }
 
 /// Occasion of a directive.
@@ -89,8 +90,8 @@ pub fn run_directive(directive: &Directive<'_>) -> String {
     }
     field("effectiveAgentId", directive.agent.as_str());
     field("autopilot", autopilot_word(directive.autopilot));
-    if let Some(CalledBy { workflow, node, call }) = directive.caller {
-        field("calledBy", &format!("{} at {node} (call {call})", name(workflow)));
+    if let Some(CalledBy { workflow, node, frame }) = directive.caller {
+        field("calledBy", &format!("{} at {node} (call {frame})", name(workflow)));
     }
     text.push('\n');
     text.push_str(&protocol(directive));

@@ -22,6 +22,7 @@ use self::questions::Pending;
 use super::history::Position;
 use crate::context::{Context, Cut, Keep};
 use crate::event::{Answer, EventKind, Moved, Phase, PhaseChanged, Reason, Reply, StateChange};
+use crate::frame_id::FrameId;
 use crate::id::AgentId;
 use crate::message::{Message, ToolCall};
 use crate::package::agents::Agent;
@@ -32,7 +33,7 @@ use crate::prompt;
 use crate::question::Question;
 use crate::question::approval::Approval;
 use crate::settings::{Mode, RunSettings};
-use crate::state::call::Frame;
+use crate::state::frame::Frame;
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
 use crate::state::run_state::RunState;
@@ -186,7 +187,7 @@ pub struct CallJob {
     /// Rule for declared outputs and variables that are missing.
     pub missing: MissingRule,
     /// Frame whose state the call sees; none for the run's own workflow.
-    pub frame: Option<u64>,
+    pub frame: Option<FrameId>,
 }
 
 /// Completeness of a call.
@@ -257,14 +258,14 @@ pub struct Machine {
     created: Vec<ProjectPath>,
     replies: u64,
     /// Replies at each node of each frame; those after completion have a blank name.
-    node_replies: BTreeMap<(Option<u64>, String), u64>,
+    node_replies: BTreeMap<(Option<FrameId>, String), u64>,
     usage: Usage,
     allowance: Allowance,
     failing: calls::Failing,
     nudged: bool,
     /// Number of times that the pending request was too long.
     overflows: u32,
-    calls: frames::Calls,
+    frames: frames::OpenFrames,
 }
 
 impl Machine {
@@ -296,7 +297,7 @@ impl Machine {
             failing: calls::Failing::default(),
             nudged: false,
             overflows: 0,
-            calls: frames::Calls::default(),
+            frames: frames::OpenFrames::default(),
         }
     }
 
@@ -338,9 +339,7 @@ impl Machine {
             Input::Overflowed(why) => self.overflowed(&why, now, &mut effects),
             Input::Late => self.late(now, &mut effects),
             Input::Answered { answer, state } => self.answered(&answer, state, now, &mut effects),
-            Input::FrameChanged(frame_changed) => {
-                self.frame_changed(frame_changed, now, &mut effects)
-            }
+            Input::FrameChanged(changed) => self.frame_changed(changed, now, &mut effects),
             Input::Asked(question) => self.asked(question, None, &mut effects),
             Input::Proposed { moved, question } => {
                 self.asked(question, Some(moved), &mut effects);
@@ -357,7 +356,7 @@ impl Machine {
                 Some(job) => Effect::Perform(job),
                 None => Effect::Rest(Rest::of(Phase::Failed)),
             },
-            Stance::ChangingFrame(change_frame) => Effect::FrameChange(change_frame.clone()),
+            Stance::ChangingFrame(change) => Effect::FrameChange(change.clone()),
             Stance::Resting(rest) => Effect::Rest(rest.clone()),
         }
     }
@@ -509,7 +508,7 @@ impl Machine {
     fn relocate(&mut self, place: Position) {
         let Position { state, callers, calls } = place;
         self.run_state = state;
-        self.place(callers, calls.max(self.calls.made));
+        self.place(callers, calls.max(self.frames.made));
         self.queue.clear();
         self.pending = None;
         self.created.clear();
@@ -566,8 +565,8 @@ impl Machine {
         let is_end = matches!(reason, Reason::StopPoint | Reason::EmptyReply);
         if is_end {
             self.let_go_for_good();
-            if let Some(change_frame) = self.due() {
-                self.change_frame(change_frame, effects);
+            if let Some(change) = self.due() {
+                self.change_frame(change, effects);
                 return;
             }
         }

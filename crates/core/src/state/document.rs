@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
-use super::call::CALL_STACK;
 use super::edits::{self, merge_variables, push, set};
+use super::frame::CALL_STACK;
 pub use super::next::{Next, allowed_next};
 use crate::diagnostic::{Findings, Severity};
 use crate::frontmatter::{Edit, EditError, Frontmatter};

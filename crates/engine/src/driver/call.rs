@@ -56,7 +56,7 @@ impl<L: StepLog> Driver<'_, L> {
             &mut |context| {
                 let world = world.ok_or(Halt::CaughtUp)?;
                 let call = parsed(job, toolbox, world)?;
-                let mounts = world.mounts.of_call(job.frame);
+                let mounts = world.mounts.of_frame(job.frame);
                 let tools = world.tools(&mounts, workflow);
                 let (kind, change) = plan(job, &call, context, world, &tools)?;
                 planned = change;
@@ -114,7 +114,7 @@ impl<L: StepLog> Driver<'_, L> {
                 // The reply and the intent must be durable before the change.
                 context.flush()?;
                 let now = clock::for_people(context.now());
-                let mounts = world.mounts.of_call(job.frame);
+                let mounts = world.mounts.of_frame(job.frame);
                 let answer = match &call {
                     Ok(call) => {
                         let deadline = deadline(job, world);

@@ -6,7 +6,7 @@ use crewagent_core::event::{
 };
 use crewagent_core::integrity::Digest;
 use crewagent_core::run::machine::{FrameChange, FrameChanged, Input, Machine};
-use crewagent_core::state::call::Frame;
+use crewagent_core::state::frame::Frame;
 
 use super::{Driver, World, unexpected};
 use crate::clock;
@@ -31,10 +31,10 @@ impl Planned {
 impl<L: StepLog> Driver<'_, L> {
     pub(super) fn change_frame(
         &mut self,
-        shift: &FrameChange,
+        change: &FrameChange,
         world: Option<&World<'_>>,
     ) -> Result<(), Halt> {
-        let key = self.frame_key(shift);
+        let key = self.frame_key(change);
         let (machine, planned) = (&*self.machine, self.state.planned.as_ref());
         let recorded = self.log.step(
             &key,
@@ -44,13 +44,13 @@ impl<L: StepLog> Driver<'_, L> {
                 context.flush()?;
                 let now = clock::for_people(context.now());
                 let kind = match planned {
-                    None => plan(machine, shift, now, world),
-                    Some(planned) => carry_out(machine, shift, planned, world),
+                    None => plan(machine, change, now, world),
+                    Some(planned) => carry_out(machine, change, planned, world),
                 };
                 match kind {
                     Ok(kind) => Ok(kind),
                     Err(Stuck::Held(message)) => {
-                        Ok(EventKind::from(FrameHeld { frame: frame(shift).clone(), message }))
+                        Ok(EventKind::from(FrameHeld { frame: frame(change).clone(), message }))
                     }
                     Err(Stuck::Failed(error)) => Err(error.into()),
                     Err(Stuck::Unkept(error)) => Err(error.into()),
@@ -64,7 +64,7 @@ impl<L: StepLog> Driver<'_, L> {
     fn frame_changed(&mut self, recorded: Recorded) -> Result<(), Halt> {
         let Recorded { kind, time } = recorded;
         self.state.planned = None;
-        let shifted =
+        let changed =
             if let EventKind::Frame(FrameEvent::Planned(FramePlanned { files, at, .. })) = kind {
                 self.state.planned = Some(Planned { files, at });
                 return Ok(());
@@ -77,24 +77,24 @@ impl<L: StepLog> Driver<'_, L> {
             } else {
                 return Err(unexpected("a change of the active workflow", &kind));
             };
-        self.feed(Input::FrameChanged(shifted), time);
+        self.feed(Input::FrameChanged(changed), time);
         Ok(())
     }
 
-    fn frame_key(&self, shift: &FrameChange) -> String {
+    fn frame_key(&self, change: &FrameChange) -> String {
         let inputs = self.state.inputs;
-        let key = match shift {
-            FrameChange::Enter { frame } => format!("t{inputs}/enter/{}", frame.call),
+        let key = match change {
+            FrameChange::Enter { frame } => format!("t{inputs}/enter/{}", frame.id),
             FrameChange::Return { frame, attempt, .. } => {
-                format!("t{inputs}/return/{}/{attempt}", frame.call)
+                format!("t{inputs}/return/{}/{attempt}", frame.id)
             }
         };
         if self.state.planned.is_some() { super::call::done(&key) } else { key }
     }
 }
 
-fn frame(shift: &FrameChange) -> &Frame {
-    match shift {
+fn frame(change: &FrameChange) -> &Frame {
+    match change {
         FrameChange::Enter { frame } | FrameChange::Return { frame, .. } => frame,
     }
 }
@@ -102,26 +102,26 @@ fn frame(shift: &FrameChange) -> &Frame {
 /// Performs the first step: plans the writes.
 fn plan(
     machine: &Machine,
-    shift: &FrameChange,
+    change: &FrameChange,
     at: String,
     world: &World<'_>,
 ) -> Result<EventKind, Stuck> {
-    let (step, way) = step(machine, shift, &at).ok_or_else(|| unknown(shift))?;
+    let (step, way) = step(machine, change, &at).ok_or_else(|| unknown(change))?;
     let files = Documents(world.mounts).plan(&step, way)?.files();
-    Ok(EventKind::from(FramePlanned { frame: frame(shift).clone(), files, at }))
+    Ok(EventKind::from(FramePlanned { frame: frame(change).clone(), files, at }))
 }
 
 /// Performs the second step: makes the writes that are left.
 fn carry_out(
     machine: &Machine,
-    shift: &FrameChange,
+    change: &FrameChange,
     planned: &Planned,
     world: &World<'_>,
 ) -> Result<EventKind, Stuck> {
-    let (step, way) = step(machine, shift, &planned.at).ok_or_else(|| unknown(shift))?;
+    let (step, way) = step(machine, change, &planned.at).ok_or_else(|| unknown(change))?;
     let write = Documents(world.mounts).carry_out(&step, way, &planned.files, world.blobs)?;
-    let frame = frame(shift).clone();
-    Ok(match (write, way, shift) {
+    let frame = frame(change).clone();
+    Ok(match (write, way, change) {
         (FrameWrite::Entered(state), Direction::Enter(agent), _) => {
             let (depth, agent_id) = (machine.callers().len() + 1, agent.to_string());
             EventKind::from(FrameEntered { frame, depth, agent_id, state })
@@ -129,19 +129,19 @@ fn carry_out(
         (FrameWrite::Left(change), _, FrameChange::Return { failed, .. }) => {
             EventKind::from(FrameLeft { frame, failed: failed.clone(), change: Box::new(change) })
         }
-        (_, _, _) => return Err(unknown(shift)),
+        (_, _, _) => return Err(unknown(change)),
     })
 }
 
 /// Returns the frame and the kind of its change.
 fn step<'c>(
     machine: &'c Machine,
-    shift: &'c FrameChange,
+    change: &'c FrameChange,
     now: &'c str,
 ) -> Option<(FrameStep<'c>, Direction<'c>)> {
-    let frame = frame(shift);
+    let frame = frame(change);
     let callers = machine.callers();
-    let depth = match shift {
+    let depth = match change {
         FrameChange::Enter { .. } => callers.len(),
         FrameChange::Return { .. } => callers.len().checked_sub(1)?,
     };
@@ -149,17 +149,17 @@ fn step<'c>(
     let call = caller.calls.get(frame.node_id.as_str())?;
     let child = machine.package()?.workflow(call.workflow.as_str())?;
     let above = depth.checked_sub(1).and_then(|above| callers.get(above));
-    let caller_call = above.map(|caller| caller.frame.call);
-    let way = match shift {
+    let caller_frame = above.map(|caller| caller.frame.id);
+    let way = match change {
         FrameChange::Enter { .. } => Direction::Enter(machine.agent_called_by(depth, frame)?),
         FrameChange::Return { failed: None, .. } => Direction::Leave(machine.settings().missing),
         FrameChange::Return { failed: Some(_), .. } => Direction::GiveUp,
     };
     let created = machine.created();
-    Some((FrameStep { frame, call, caller, caller_call, child, created, now }, way))
+    Some((FrameStep { frame, call, caller, caller_frame, child, created, now }, way))
 }
 
-fn unknown(shift: &FrameChange) -> Stuck {
-    let workflow = &frame(shift).workflow_id;
+fn unknown(change: &FrameChange) -> Stuck {
+    let workflow = &frame(change).workflow_id;
     Stuck::Held(format!("The package has no workflow `{workflow}` that could be called here."))
 }

@@ -109,7 +109,7 @@ pub(crate) fn of(
         place: TurnPosition {
             turn: ask.turn,
             is_conversation: machine.workflow().is_none(),
-            call: machine.call(),
+            frame: machine.frame(),
             workflow: machine.workflow().and_then(|workflow| workflow.id.clone()),
             node_id: ask.node_id.clone(),
             node_turn: ask.node_turn,
@@ -131,11 +131,11 @@ pub(super) fn check(machine: &mut Machine) -> Result<(), Halt> {
 
 /// Returns the event that announces the request.
 pub(super) fn turn_started(machine: &mut Machine, ask: &Ask, request: &Request) -> EventKind {
-    let call = machine.call();
+    let frame = machine.frame();
     let context = machine.context_mut();
     EventKind::from(TurnStarted {
         turn: ask.turn,
-        call,
+        frame,
         node_id: ask.node_id.clone(),
         agent_id: ask.agent_id.as_ref().map(ToString::to_string),
         request: RequestSummary {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, Reason, RunStarted};
 use crewagent_core::fork::Fork;
+use crewagent_core::frame_id::FrameId;
 use crewagent_core::integrity::Digest;
 use crewagent_core::message::Message;
 use crewagent_core::run::history::{History, Position, Snapshot, Visit};
@@ -58,7 +59,7 @@ pub(super) struct Prepared {
     subject: Subject,
     data: Option<Arc<str>>,
     visit: Visit,
-    documents: BTreeMap<Option<u64>, StateDocument>,
+    documents: BTreeMap<Option<FrameId>, StateDocument>,
     place: Position,
     words: Vec<Message>,
     settings: RunSettings,
@@ -97,19 +98,19 @@ fn documents(
     view: &RunView,
     snapshot: &Snapshot,
     visit: &Visit,
-) -> Result<BTreeMap<Option<u64>, StateDocument>, ForkError> {
+) -> Result<BTreeMap<Option<FrameId>, StateDocument>, ForkError> {
     let run = &view.record.run_id;
     let position = &snapshot.history.position;
-    let open: Vec<u64> = position.frames().map(|frame| frame.call).collect();
+    let open: Vec<FrameId> = position.frames().map(|frame| frame.id).collect();
     let mut found = BTreeMap::new();
-    for (call, now) in store.runs().documents_by_call(run)? {
-        if call.is_some_and(|call| call > position.calls) {
+    for (frame, now) in store.runs().documents_by_frame(run)? {
+        if frame.is_some_and(|frame| frame.number() > position.calls) {
             continue;
         }
-        match as_it_was(view, snapshot.document(call), now) {
-            Some(text) => drop(found.insert(call, document(call, text).map_err(unusable)?)),
-            None if call.is_none_or(|call| open.contains(&call)) => {
-                return Err(lost(view, visit, call));
+        match as_it_was(view, snapshot.document(frame), now) {
+            Some(text) => drop(found.insert(frame, document(frame, text).map_err(unusable)?)),
+            None if frame.is_none_or(|frame| open.contains(&frame)) => {
+                return Err(lost(view, visit, frame));
             }
             None => {}
         }
@@ -130,7 +131,7 @@ fn as_it_was(view: &RunView, digest: Option<&str>, now: String) -> Option<String
 /// Returns the position by the documents, which must match that of the journal.
 fn place(
     subject: &Subject,
-    documents: &BTreeMap<Option<u64>, StateDocument>,
+    documents: &BTreeMap<Option<FrameId>, StateDocument>,
     snapshot: &Snapshot,
     view: &RunView,
     visit: &Visit,
@@ -139,8 +140,8 @@ fn place(
         return Err(ForkError::Visit { run: view.record.run_id.clone(), event: visit.seq });
     };
     let missing =
-        |call| NoDocument::Unusable(format!("{} is not there", VPath::state_document(call)));
-    let read = |call| documents.get(&call).cloned().ok_or_else(|| missing(call));
+        |frame| NoDocument::Unusable(format!("{} is not there", VPath::state_document(frame)));
+    let read = |frame| documents.get(&frame).cloned().ok_or_else(|| missing(frame));
     let Found { mut place, .. } = follow(package, own, read).map_err(unusable)?;
     let position = &snapshot.history.position;
     place.calls = position.calls;
@@ -255,11 +256,11 @@ impl Prepared {
     }
 }
 
-fn lost(view: &RunView, visit: &Visit, call: Option<u64>) -> ForkError {
+fn lost(view: &RunView, visit: &Visit, frame: Option<FrameId>) -> ForkError {
     ForkError::Lost {
         run: view.record.run_id.clone(),
         node: visit.node.clone(),
-        document: VPath::state_document(call).to_string(),
+        document: VPath::state_document(frame).to_string(),
     }
 }
 

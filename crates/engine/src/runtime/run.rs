@@ -12,7 +12,7 @@ use crewagent_core::package::{Package, Workflow};
 use crewagent_core::run::history::artifacts;
 use crewagent_core::run::machine::{Effect, Machine, Rest};
 use crewagent_core::settings::RunSettings;
-use crewagent_core::state::call::{Caller, Frame};
+use crewagent_core::state::frame::{Caller, Frame};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::usage::Usage;

@@ -10,6 +10,7 @@ use std::fmt;
 use std::time::SystemTime;
 
 use crewagent_core::event::Event;
+use crewagent_core::frame_id::FrameId;
 use crewagent_core::run::history::History;
 
 pub(super) use self::list::Ending;
@@ -171,25 +172,27 @@ impl<'s> Runs<'s> {
     /// Reads the current state documents of a run, its own first, then those of its frames; each with its path relative
     /// to the run's folder.
     pub fn documents(&self, id: &RunId) -> Result<Vec<(String, String)>, RunError> {
-        let path = |call: Option<u64>| match call {
-            Some(call) => format!("{STATE}/{CALLS}/{call}/{STATE_DOCUMENT}"),
+        let path = |frame: Option<FrameId>| match frame {
+            Some(frame) => format!("{STATE}/{CALLS}/{frame}/{STATE_DOCUMENT}"),
             None => format!("{STATE}/{STATE_DOCUMENT}"),
         };
-        let documents = self.documents_by_call(id)?;
-        Ok(documents.into_iter().map(|(call, text)| (path(call), text)).collect())
+        let documents = self.documents_by_frame(id)?;
+        Ok(documents.into_iter().map(|(frame, text)| (path(frame), text)).collect())
     }
 
     /// Reads the state documents, each with the frame that it belongs to; `None` for the run's own.
-    pub(crate) fn documents_by_call(
+    pub(crate) fn documents_by_frame(
         &self,
         id: &RunId,
-    ) -> Result<Vec<(Option<u64>, String)>, RunError> {
+    ) -> Result<Vec<(Option<FrameId>, String)>, RunError> {
         let state = self.folder(id)?.join(STATE);
         let calls = state.join(CALLS);
         let mut numbers: Vec<u64> =
             calls.names()?.iter().filter_map(|name| name.parse().ok()).collect();
         numbers.sort_unstable();
-        let below = numbers.into_iter().map(|call| (calls.join(&call.to_string()), Some(call)));
+        let below = numbers
+            .into_iter()
+            .map(|number| (calls.join(&number.to_string()), Some(FrameId::new(number))));
         let mut documents = Vec::new();
         for (folder, call) in std::iter::once((state, None)).chain(below) {
             match folder.read(STATE_DOCUMENT, list::MAX_DOCUMENT) {

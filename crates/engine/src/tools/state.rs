@@ -230,7 +230,7 @@ fn patched(
 /// Returns the event data of a transition.
 pub(crate) fn change_of(workflow: &Workflow, transition: &Transition) -> StateChange {
     StateChange {
-        call: None,
+        frame: None,
         state: RunState::of(transition.document(), &workflow.graph),
         moved: moved(transition),
         recorded: transition.recorded().iter().map(|made| made.key.to_owned()).collect(),

@@ -320,7 +320,7 @@ fn long_texts_are_kept_as_blobs() {
         EventKind::from(UserInput { text: long.as_str().into(), for_node_id: None, call_id: None }),
         EventKind::from(TurnStarted {
             turn: 1,
-            call: None,
+            frame: None,
             node_id: None,
             agent_id: Some("a".into()),
             request,
@@ -411,7 +411,7 @@ fn typical(seq: u64) -> Event {
     let turn = seq / 4 + 1;
     let kind = match seq % 4 {
         0 => EventKind::from(TurnStarted {
-            call: None,
+            frame: None,
             turn,
             node_id: Some("write-story".into()),
             agent_id: Some("author".into()),

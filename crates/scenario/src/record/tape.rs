@@ -172,13 +172,13 @@ impl Tape {
 
     fn take_model(&mut self, model: &ModelEvent) {
         match model {
-            ModelEvent::TurnStarted(TurnStarted { turn, node_id, call, .. }) => {
+            ModelEvent::TurnStarted(TurnStarted { turn, node_id, frame, .. }) => {
                 let workflow =
-                    call.and_then(|call| Some((call, self.hand.position.workflow_of(call)?)));
+                    frame.and_then(|frame| Some((frame, self.hand.position.workflow_of(frame)?)));
                 let place = match (workflow, node_id) {
-                    (Some((call, workflow)), node) => {
+                    (Some((frame, workflow)), node) => {
                         let node = node.as_deref().unwrap_or(COMPLETE);
-                        Some(format!("{workflow}#{call}/{node}"))
+                        Some(format!("{workflow}#{frame}/{node}"))
                     }
                     (None, node) => node.clone(),
                 };

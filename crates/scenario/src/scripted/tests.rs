@@ -23,7 +23,7 @@ fn request(node: &str, node_turn: u64, messages: Vec<Message>) -> Request {
         messages: Arc::new(messages.into_iter().map(Arc::new).collect()),
         tools: Arc::from([]),
         place: TurnPosition {
-            call: None,
+            frame: None,
             workflow: None,
             is_conversation: false,
             turn: node_turn + 10,

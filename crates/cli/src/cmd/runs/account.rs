@@ -53,7 +53,7 @@ impl Account {
     pub(super) fn take(&mut self, kind: &EventKind, position: &Position) {
         match kind {
             EventKind::Model(ModelEvent::TurnStarted(started)) => {
-                let workflow = started.call.and_then(|call| position.workflow_of(call));
+                let workflow = started.frame.and_then(|frame| position.workflow_of(frame));
                 let node = started.node_id.as_deref();
                 self.place = match workflow {
                     Some(workflow) => Some(format!("{workflow}/{}", node.unwrap_or(COMPLETE))),
@@ -226,7 +226,7 @@ mod tests {
                 RequestSummary { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
             let (node_id, agent_id) = (node.map(str::to_owned), "bob".to_owned());
             let started =
-                TurnStarted { turn, call: None, node_id, agent_id: Some(agent_id), request };
+                TurnStarted { turn, frame: None, node_id, agent_id: Some(agent_id), request };
             account.take(&started.into(), &Position::default());
             let from = Some("openai/small".to_owned());
             let reply = Reply { usage: *usage, from, ..Reply::default() };

@@ -1,7 +1,7 @@
 //! The nodes that a run visited, and those of its sub-workflows: a tree, one row a node.
 
 use crewagent_core::run::history::{History, Position, Visit};
-use crewagent_core::state::call::Frame;
+use crewagent_core::state::frame::Frame;
 use serde_json::{Map, Value as Json, json};
 
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET};
@@ -53,7 +53,7 @@ impl Path {
             let is_new = row.frame.is_some() && row.frame.as_ref() != last_frame;
             if let Some(frame) = row.frame.as_ref().filter(|_| is_new) {
                 let name = paint::printable(&frame.workflow_id);
-                let line = format!("{name} (call {})", frame.call);
+                let line = format!("{name} (call {})", frame.id);
                 let outer = "    ".repeat(row.depth - 1);
                 text.push_str(&format!(
                     "  {outer}  {} {}\n",
@@ -98,7 +98,7 @@ impl Path {
             fields.insert("label".to_owned(), json!(row.label));
             if let Some(frame) = &row.frame {
                 fields.insert("workflow".to_owned(), json!(frame.workflow_id));
-                fields.insert("call".to_owned(), json!(frame.call));
+                fields.insert("call".to_owned(), json!(frame.id));
                 fields.insert("depth".to_owned(), json!(row.depth));
             }
             if row.failed {

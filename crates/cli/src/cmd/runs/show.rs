@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crewagent_core::event::{Event, Phase};
 use crewagent_core::run::history::History;
-use crewagent_core::state::call::Frame;
+use crewagent_core::state::frame::Frame;
 use crewagent_engine::store::{RunSummary, RunView, Status, Store};
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};

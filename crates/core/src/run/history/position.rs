@@ -1,7 +1,8 @@
 //! The position of a run: the state of the active workflow, and the frames that wait for it.
 
 use crate::event::{EventKind, FrameEvent, RunEvent, StateEvent};
-use crate::state::call::{Caller, Frame};
+use crate::frame_id::FrameId;
+use crate::state::frame::{Caller, Frame};
 use crate::state::run_state::RunState;
 
 /// Position of a run: the state of its active workflow, and the callers that wait for it.
@@ -24,7 +25,7 @@ impl From<RunState> for Position {
 impl Position {
     /// Returns the position of a run in this state, inside these callers.
     pub fn new(state: RunState, callers: Vec<Caller>, calls: u64) -> Self {
-        let calls = callers.iter().map(|caller| caller.frame.call).fold(calls, u64::max);
+        let calls = callers.iter().map(|caller| caller.frame.id.number()).fold(calls, u64::max);
         Self { state, callers, calls }
     }
 
@@ -61,7 +62,7 @@ impl Position {
         match event {
             FrameEvent::Entered(entered) => {
                 let state = std::mem::replace(&mut self.state, entered.state.clone());
-                self.calls = self.calls.max(entered.frame.call);
+                self.calls = self.calls.max(entered.frame.id.number());
                 self.callers.push(Caller { frame: entered.frame.clone(), state });
             }
             FrameEvent::Left(left) => {
@@ -82,8 +83,8 @@ impl Position {
     }
 
     /// Returns the number of the active frame; none in the run's own workflow.
-    pub fn frame_id(&self) -> Option<u64> {
-        self.callers.last().map(|caller| caller.frame.call)
+    pub fn frame_id(&self) -> Option<FrameId> {
+        self.callers.last().map(|caller| caller.frame.id)
     }
 
     /// Returns the active workflow, if a node entered it.
@@ -92,9 +93,9 @@ impl Position {
     }
 
     /// Returns the workflow of an open frame.
-    pub fn workflow_of(&self, frame: u64) -> Option<&str> {
+    pub fn workflow_of(&self, frame: FrameId) -> Option<&str> {
         let mut frames = self.frames();
-        frames.find(|open| open.call == frame).map(|open| open.workflow_id.as_str())
+        frames.find(|open| open.id == frame).map(|open| open.workflow_id.as_str())
     }
 
     /// Returns true if both are at the same node, inside the same frames.
@@ -134,12 +135,13 @@ mod tests {
         }
     }
 
-    fn frame(call: u64) -> Frame {
-        Frame { workflow_id: format!("w{call}"), node_id: "c".to_owned(), call }
+    fn frame(number: u64) -> Frame {
+        let id = FrameId::new(number);
+        Frame { workflow_id: format!("w{id}"), node_id: "c".to_owned(), id }
     }
 
-    fn entered(call: u64, state: RunState) -> EventKind {
-        let (frame, agent_id) = (frame(call), String::new());
+    fn entered(number: u64, state: RunState) -> EventKind {
+        let (frame, agent_id) = (frame(number), String::new());
         EventKind::from(FrameEntered { frame, depth: 1, agent_id, state })
     }
 
@@ -149,13 +151,19 @@ mod tests {
         position.take(&entered(1, at("b", &[])));
         position.take(&entered(2, at("c", &["y", "x"])));
         assert_eq!(position.subworkflow(), Some("w2"));
-        assert_eq!(position.frames().map(|frame| frame.call).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(position.frames().map(|frame| frame.id.number()).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(position.artifacts(), ["x", "y"]);
-        assert_eq!((position.workflow_of(1), position.workflow_of(3)), (Some("w1"), None));
+        assert_eq!(
+            (position.workflow_of(FrameId::new(1)), position.workflow_of(FrameId::new(3))),
+            (Some("w1"), None)
+        );
         let change = StateChange { state: at("d", &["y"]), ..StateChange::default() };
         let (frame, failed) = (frame(2), None);
         position.take(&EventKind::from(FrameLeft { frame, failed, change: Box::new(change) }));
-        assert_eq!((position.subworkflow(), position.frame_id()), (Some("w1"), Some(1)));
+        assert_eq!(
+            (position.subworkflow(), position.frame_id()),
+            (Some("w1"), Some(FrameId::new(1)))
+        );
         assert_eq!((position.state.current_node_id.as_str(), position.calls), ("d", 2));
     }
 }

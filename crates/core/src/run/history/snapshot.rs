@@ -2,6 +2,7 @@
 
 use super::{History, RecordedChange};
 use crate::event::Event;
+use crate::frame_id::FrameId;
 use crate::vpath::VPath;
 
 /// A run right after one of its events.
@@ -28,7 +29,7 @@ impl Snapshot {
 
     /// Returns the digest that the document of a frame had. None if no change records it; then the document has not
     /// changed since.
-    pub fn document(&self, frame: Option<u64>) -> Option<&str> {
+    pub fn document(&self, frame: Option<FrameId>) -> Option<&str> {
         let path = VPath::state_document(frame).to_string();
         let found = || {
             // The run has not written the file so far: the next change records the digest it found.

@@ -1,6 +1,7 @@
 //! Visits: the nodes that a run came to. Each visit is known by the event that led there.
 
-use crate::state::call::Frame;
+use crate::frame_id::FrameId;
+use crate::state::frame::Frame;
 
 /// Arrival of a run at a node.
 ///
@@ -22,8 +23,8 @@ pub struct Visit {
 
 impl Visit {
     /// Returns the number of the visit's frame.
-    pub fn frame_id(&self) -> Option<u64> {
-        self.frames.last().map(|frame| frame.call)
+    pub fn frame_id(&self) -> Option<FrameId> {
+        self.frames.last().map(|frame| frame.id)
     }
 }
 

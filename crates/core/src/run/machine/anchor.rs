@@ -5,10 +5,11 @@ use jiff::Timestamp;
 use super::{Ask, Effect, Machine, Stance, Subject, tell};
 use crate::context::{Cut, Keep, tokens_of};
 use crate::event::{ContextCut, EventKind, ModelStopped, Phase, Reason, StoppedBy};
+use crate::frame_id::FrameId;
 use crate::policy::StateTool;
 use crate::prompt::{self, ActiveNode, Autopilot, CalledBy, Directive, Protocol, StepText};
 use crate::settings::Mode;
-use crate::state::call::Caller;
+use crate::state::frame::Caller;
 
 pub(super) use crate::prompt::RunIntent;
 
@@ -109,7 +110,7 @@ impl Machine {
     fn called_by(&self) -> Option<CalledBy<'_>> {
         let Caller { frame, .. } = self.callers().last()?;
         let workflow = self.workflow_at(self.callers().len() - 1)?;
-        Some(CalledBy { workflow, node: &frame.node_id, call: frame.call })
+        Some(CalledBy { workflow, node: &frame.node_id, frame: frame.id })
     }
 
     /// Asks the model, unless a limit is reached.
@@ -118,8 +119,8 @@ impl Machine {
             self.stop(reason, Some(message), effects);
             return;
         }
-        if let Some(change_frame) = self.due() {
-            self.change_frame(change_frame, effects);
+        if let Some(change) = self.due() {
+            self.change_frame(change, effects);
             return;
         }
         self.enter(Phase::Running, effects);
@@ -220,8 +221,8 @@ impl Machine {
     }
 
     /// Returns the key that counts the replies at this node: each frame counts its own.
-    pub(super) fn counted_as(&self) -> (Option<u64>, String) {
-        (self.call(), self.node_name().unwrap_or_default().to_owned())
+    pub(super) fn counted_as(&self) -> (Option<FrameId>, String) {
+        (self.frame(), self.node_name().unwrap_or_default().to_owned())
     }
 
     /// Returns the active node; none after completion, and in a conversation.

@@ -167,7 +167,7 @@ impl Machine {
             moves: self.moves(),
             grants: self.grants.clone(),
             missing: self.settings.missing,
-            frame: self.call(),
+            frame: self.frame(),
         })
     }
 
@@ -207,7 +207,7 @@ impl Machine {
         if !self.run_state.complete {
             self.forget_hold();
         }
-        let change = StateChange { call: self.call(), ..change };
+        let change = StateChange { frame: self.frame(), ..change };
         effects.push(tell(EventKind::from(Box::new(change))));
     }
 

@@ -6,17 +6,18 @@ use super::anchor::ShownPosition;
 use super::{Effect, FrameChange, FrameChanged, Machine, Moves, Rest, Stance, Subject, tell};
 use crate::context::Keep;
 use crate::event::{EventKind, Phase, Reason, StateChange};
+use crate::frame_id::FrameId;
 use crate::id::AgentId;
 use crate::package::Workflow;
 use crate::prompt;
 use crate::run::history::Position;
 use crate::settings::RunSettings;
-use crate::state::call::{Caller, DEEPEST, Frame};
+use crate::state::frame::{Caller, DEEPEST, Frame};
 use crate::state::guard::Confirmation;
 
-/// Open calls of workflows.
+/// Frames of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct OpenFrames {
     /// Workflows that wait for one that they called, outermost first.
     pub(super) callers: Vec<Caller>,
     /// Highest number of a call so far.
@@ -49,12 +50,12 @@ impl Machine {
 
     /// Returns the workflows that wait for one that they called, outermost first.
     pub fn callers(&self) -> &[Caller] {
-        &self.calls.callers
+        &self.frames.callers
     }
 
     /// Returns the number of the active frame; none in the run's own workflow.
-    pub fn call(&self) -> Option<u64> {
-        self.calls.callers.last().map(|caller| caller.frame.call)
+    pub fn frame(&self) -> Option<FrameId> {
+        self.frames.callers.last().map(|caller| caller.frame.id)
     }
 
     /// Returns the workflow at this depth: 0 is the run's own.
@@ -62,7 +63,7 @@ impl Machine {
         match depth.checked_sub(1) {
             None => self.subject.workflow(),
             Some(above) => {
-                let frame = &self.calls.callers.get(above)?.frame;
+                let frame = &self.frames.callers.get(above)?.frame;
                 self.subject.package()?.workflow(&frame.workflow_id)
             }
         }
@@ -74,7 +75,7 @@ impl Machine {
             (_, Subject::Conversation { .. }) => None,
             (None, Subject::Workflow { agent, .. }) => Some(agent),
             (Some(above), Subject::Workflow { .. }) => {
-                self.agent_called_by(above, &self.calls.callers.get(above)?.frame)
+                self.agent_called_by(above, &self.frames.callers.get(above)?.frame)
             }
         }
     }
@@ -87,19 +88,21 @@ impl Machine {
     }
 
     pub(super) fn place(&mut self, callers: Vec<Caller>, calls: u64) {
-        let made = callers.iter().map(|caller| caller.frame.call).max().unwrap_or(0).max(calls);
-        self.calls = Calls { callers, made, returns: self.calls.returns, hold: Hold::Nothing };
+        let made =
+            callers.iter().map(|caller| caller.frame.id.number()).max().unwrap_or(0).max(calls);
+        self.frames =
+            OpenFrames { callers, made, returns: self.frames.returns, hold: Hold::Nothing };
     }
 
     /// Returns the change of the active workflow that is due before the next request.
     pub(super) fn due(&self) -> Option<FrameChange> {
-        let calls = &self.calls;
-        if let Some(Caller { frame, .. }) = calls.callers.last() {
+        let frames = &self.frames;
+        if let Some(Caller { frame, .. }) = frames.callers.last() {
             let failed = self.run_state.failed.clone().filter(|_| !self.run_state.complete);
             if self.run_state.complete || failed.is_some() {
-                let (frame, attempt) = (frame.clone(), calls.returns + 1);
-                let change_frame = FrameChange::Return { frame, attempt, failed };
-                return Some(change_frame).filter(|_| calls.hold != Hold::Reported);
+                let (frame, attempt) = (frame.clone(), frames.returns + 1);
+                let change = FrameChange::Return { frame, attempt, failed };
+                return Some(change).filter(|_| frames.hold != Hold::Reported);
             }
         }
         if self.run_state.complete {
@@ -108,14 +111,14 @@ impl Machine {
         let node_id = self.run_state.current_node_id.as_str();
         let called = self.workflow()?.calls.get(node_id)?;
         let workflow_id = called.workflow.to_string();
-        let (node_id, call) = (node_id.to_owned(), calls.made + 1);
-        Some(FrameChange::Enter { frame: Frame { workflow_id, node_id, call } })
+        let (node_id, id) = (node_id.to_owned(), FrameId::new(frames.made + 1));
+        Some(FrameChange::Enter { frame: Frame { workflow_id, node_id, id } })
     }
 
     /// Requests a change of the active workflow, before anything else is asked.
-    pub(super) fn change_frame(&mut self, change_frame: FrameChange, effects: &mut Vec<Effect>) {
+    pub(super) fn change_frame(&mut self, change: FrameChange, effects: &mut Vec<Effect>) {
         if let (FrameChange::Enter { frame }, true) =
-            (&change_frame, self.calls.callers.len() >= DEEPEST)
+            (&change, self.frames.callers.len() >= DEEPEST)
         {
             let message = format!(
                 "`{}` would call the workflow `{}`, but {DEEPEST} calls are open already, and there may be no more. The package must be changed.",
@@ -125,26 +128,26 @@ impl Machine {
             return;
         }
         self.enter(Phase::Running, effects);
-        self.stance = Stance::ChangingFrame(change_frame.clone());
-        effects.push(Effect::FrameChange(change_frame));
+        self.stance = Stance::ChangingFrame(change.clone());
+        effects.push(Effect::FrameChange(change));
     }
 
     pub(super) fn frame_changed(
         &mut self,
-        frame_changed: FrameChanged,
+        changed: FrameChanged,
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        let Stance::ChangingFrame(change_frame) = self.stance.clone() else {
+        let Stance::ChangingFrame(change) = self.stance.clone() else {
             effects.push(self.open());
             return;
         };
-        match (frame_changed, change_frame) {
+        match (changed, change) {
             (FrameChanged::Entered(state), FrameChange::Enter { frame }) => {
-                self.calls.made = frame.call;
+                self.frames.made = frame.id.number();
                 self.allowance.call();
                 let caller = std::mem::replace(&mut self.run_state, state);
-                self.calls.callers.push(Caller { frame, state: caller });
+                self.frames.callers.push(Caller { frame, state: caller });
                 self.begin_here();
                 self.go_on(now, effects);
             }
@@ -167,11 +170,12 @@ impl Machine {
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        self.calls.callers.pop();
-        self.calls.returns += 1;
+        self.frames.callers.pop();
+        self.frames.returns += 1;
         self.run_state = change.state.clone();
         self.begin_here();
-        effects.push(tell(EventKind::from(Box::new(StateChange { call: self.call(), ..change }))));
+        effects
+            .push(tell(EventKind::from(Box::new(StateChange { frame: self.frame(), ..change }))));
         match failed {
             None => self.go_on(now, effects),
             Some(why) => {
@@ -188,11 +192,11 @@ impl Machine {
 
     /// Tells the model why the return failed, so that it can fix the cause; if it did not, asks the user.
     fn return_is_held(&mut self, why: String, now: Timestamp, effects: &mut Vec<Effect>) {
-        self.calls.returns += 1;
+        self.frames.returns += 1;
         let waiting = std::mem::take(&mut self.waiting);
-        let hold = std::mem::replace(&mut self.calls.hold, Hold::Reported);
+        let hold = std::mem::replace(&mut self.frames.hold, Hold::Reported);
         if hold == Hold::Last && waiting.is_empty() {
-            self.calls.hold = Hold::Nothing;
+            self.frames.hold = Hold::Nothing;
             self.call_stops(why, effects);
             return;
         }
@@ -205,21 +209,21 @@ impl Machine {
 
     /// Retries a refused return, because the model made calls.
     pub(super) fn let_go(&mut self) {
-        if self.calls.hold == Hold::Reported {
-            self.calls.hold = Hold::Retry;
+        if self.frames.hold == Hold::Reported {
+            self.frames.hold = Hold::Retry;
         }
     }
 
     /// Retries the return for the last time, because the model made no more calls.
     pub(super) fn let_go_for_good(&mut self) {
-        if self.calls.hold != Hold::Nothing {
-            self.calls.hold = Hold::Last;
+        if self.frames.hold != Hold::Nothing {
+            self.frames.hold = Hold::Last;
         }
     }
 
     /// Forgets that the return was refused: the user replied, or the child is not complete after all.
     pub(super) fn forget_hold(&mut self) {
-        self.calls.hold = Hold::Nothing;
+        self.frames.hold = Hold::Nothing;
     }
 
     fn call_stops(&mut self, message: String, effects: &mut Vec<Effect>) {
@@ -229,7 +233,7 @@ impl Machine {
 
     /// Resets the context for another active workflow; the text about the old position is useless there.
     fn begin_here(&mut self) {
-        self.calls.hold = Hold::Nothing;
+        self.frames.hold = Hold::Nothing;
         self.created.clear();
         self.approved = Moves::Ask;
         self.confirmation = Confirmation::Needed;

@@ -5,9 +5,9 @@ use serde_json::{Value as Json, json};
 use super::{Proposal, Recorded, Verdict, changes_state, is_frozen};
 use crate::frontmatter::{Edit, Frontmatter};
 use crate::refusal::{Refusal, RefusalCode};
-use crate::state::call::CALL_STACK;
 use crate::state::document::{STATE_FILE, StateDocument};
 use crate::state::edits::{self, push, set};
+use crate::state::frame::CALL_STACK;
 use crate::state::project_path::ProjectPath;
 use crate::text::Span;
 

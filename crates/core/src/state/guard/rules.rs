@@ -6,8 +6,8 @@ use super::change::{Change, count_unchanged, is_same};
 use super::route::is_about;
 use super::{Author, Proposal};
 use crate::refusal::RefusalCode;
-use crate::state::call::CALL_STACK;
 use crate::state::document::{COMPLETE, StateDocument};
+use crate::state::frame::CALL_STACK;
 use crate::state::project_path::ProjectPath;
 use crate::wording::{joined, quoted, ticked};
 

@@ -1,6 +1,7 @@
 //! Workflows that call workflows, on nested-review.
 
 use crewagent_core::event::{EventKind, Moved, Phase, Reason, StateChange, StateEvent};
+use crewagent_core::frame_id::FrameId;
 use crewagent_core::run::history::Position;
 use crewagent_core::run::machine::{Effect, FrameChange, FrameChanged, Input};
 use crewagent_core::settings::{Limits, RunSettings};
@@ -28,7 +29,7 @@ fn called() -> Play {
     let FrameChange::Enter { frame } = shift(play.moved("call-02-review-notes")) else {
         panic!("nothing is called")
     };
-    assert_eq!((frame.workflow_id.as_str(), frame.call), (CHILD, 1));
+    assert_eq!((frame.workflow_id.as_str(), frame.id), (CHILD, FrameId::new(1)));
     play
 }
 
@@ -63,7 +64,7 @@ fn a_complete_child_returns_before_anybody_speaks() {
     let FrameChange::Return { frame, attempt, failed } = shift(play.completed()) else {
         panic!("it does not return")
     };
-    assert_eq!((frame.call, attempt, failed), (1, 1, None));
+    assert_eq!((frame.id, attempt, failed), (FrameId::new(1), 1, None));
     let asked = play.step(left("step-03-record-notes"));
     check_asks(&asked, 3, Some("step-03-record-notes"), "release-manager");
     assert!(play.machine.callers().is_empty());
@@ -71,7 +72,7 @@ fn a_complete_child_returns_before_anybody_speaks() {
     // The second call of the same workflow has another number, and counts its own turns.
     play.calls(&[("fs.apply_patch", "{}")]);
     let entered = shift(play.moved("call-04-review-rollback"));
-    assert!(matches!(entered, FrameChange::Enter { frame } if frame.call == 2));
+    assert!(matches!(entered, FrameChange::Enter { frame } if frame.id == FrameId::new(2)));
     let asked = play.step(Input::FrameChanged(FrameChanged::Entered(at("step-01-read"))));
     assert!(matches!(asked, Effect::AskModel(ask) if ask.node_turn == 1 && ask.turn == 4));
 }
@@ -92,7 +93,7 @@ fn a_failed_child_leaves_its_caller_waiting_and_is_called_again_with_the_users_w
     let waits = rest(play.step(Input::Resume { place: None, settings: None }));
     assert_eq!(waits.reason, Some(Reason::Call));
     let again = shift(play.user("It is in docs/notes.md."));
-    assert!(matches!(again, FrameChange::Enter { frame } if frame.call == 2));
+    assert!(matches!(again, FrameChange::Enter { frame } if frame.id == FrameId::new(2)));
     let asked = play.step(Input::FrameChanged(FrameChanged::Entered(at("step-01-read"))));
     check_asks(&asked, 3, Some("step-01-read"), "reviewer");
     assert_eq!(play.sent().last().unwrap(), "USER_INPUT");
@@ -159,7 +160,7 @@ fn what_the_documents_say_counts_also_about_calls() {
     check_asks(&asked, 2, Some("decide-02-verdict"), "reviewer");
     let place = Position { calls: 7, ..Position::from(at("call-04-review-rollback")) };
     let entered = shift(play.step(Input::Resume { place: Some(place), settings: None }));
-    assert!(matches!(entered, FrameChange::Enter { frame } if frame.call == 8));
+    assert!(matches!(entered, FrameChange::Enter { frame } if frame.id == FrameId::new(8)));
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn state_changes_say_which_call_they_are_of() {
     play.told.clear();
     play.calls(&[("fs.apply_patch", "{}")]);
     play.moved("decide-02-verdict");
-    let of_call = |kind: &EventKind| matches!(kind, EventKind::State(StateEvent::Changed(change)) if change.call == Some(1));
+    let of_call = |kind: &EventKind| matches!(kind, EventKind::State(StateEvent::Changed(change)) if change.frame == Some(FrameId::new(1)));
     assert!(play.told.iter().any(of_call), "{:?}", play.told);
 }
 

@@ -1,6 +1,7 @@
 //! Creates a run: writes it to a hidden staging folder, flushes it, and publishes it with one rename.
 
 use crewagent_core::event::Event;
+use crewagent_core::frame_id::FrameId;
 use jiff::Timestamp;
 
 use super::lock::{Holder, Lock, Taken, Wait};
@@ -30,7 +31,7 @@ pub struct NewRun {
     pub conversation: Option<RunId>,
     pub created: Timestamp,
     /// State documents, each with the frame that it belongs to; `None` for the run's own. A conversation has none.
-    pub documents: Vec<(Option<u64>, String)>,
+    pub documents: Vec<(Option<FrameId>, String)>,
     /// First events.
     pub events: Vec<Event>,
 }

@@ -12,7 +12,7 @@ use crewagent_core::event::{
 };
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
-use crewagent_core::state::call::Frame;
+use crewagent_core::state::frame::Frame;
 use serde_json::json;
 
 /// Limit in characters of a text in one line.
@@ -119,10 +119,10 @@ fn line(kind: &EventKind, text: &mut String) {
 
 fn model_line(model: &ModelEvent, text: &mut String) {
     let _ = match model {
-        ModelEvent::TurnStarted(TurnStarted { turn, call, node_id, agent_id, request }) => {
+        ModelEvent::TurnStarted(TurnStarted { turn, frame, node_id, agent_id, request }) => {
             let node = node_id.as_deref().unwrap_or("completed");
             let node =
-                call.map_or_else(|| node.to_owned(), |call| format!("{node} of call {call}"));
+                frame.map_or_else(|| node.to_owned(), |frame| format!("{node} of call {frame}"));
             let count = request.messages;
             let agent_id = agent_id.as_deref().unwrap_or("nobody");
             let _ = writeln!(text, "turn {turn} at {node} as {agent_id}, {count} messages");
@@ -167,11 +167,11 @@ fn state_line(change: &StateChange, text: &mut String) {
 fn call_line(kind: &EventKind, text: &mut String) {
     let _ = match kind {
         EventKind::Frame(FrameEvent::Entered(FrameEntered { frame, depth, agent_id, state })) => {
-            let Frame { workflow_id, node_id, call } = frame;
+            let Frame { workflow_id, node_id, id } = frame;
             let at = &state.current_node_id;
             writeln!(
                 text,
-                "entered: call {call} of {workflow_id} by {node_id}, depth {depth}, as {agent_id} at {at}"
+                "entered: call {id} of {workflow_id} by {node_id}, depth {depth}, as {agent_id} at {at}"
             )
         }
         EventKind::Frame(FrameEvent::Left(FrameLeft { frame, failed, change })) => {
@@ -179,11 +179,11 @@ fn call_line(kind: &EventKind, text: &mut String) {
             writeln!(
                 text,
                 "left: call {} of {} {failed:?}, back at {at}",
-                frame.call, frame.workflow_id
+                frame.id, frame.workflow_id
             )
         }
         EventKind::Frame(FrameEvent::Held(FrameHeld { frame, message })) => {
-            writeln!(text, "held: call {} of {}: {message}", frame.call, frame.workflow_id)
+            writeln!(text, "held: call {} of {}: {message}", frame.id, frame.workflow_id)
         }
         _ => Ok(()),
     };

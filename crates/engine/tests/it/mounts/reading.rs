@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 
+use crewagent_core::frame_id::FrameId;
 use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::vpath::{VPath, WritablePath};
@@ -150,25 +151,25 @@ fn the_state_document_is_that_of_the_active_call() {
     write(&state, "workflow.md", "own\n");
     write(&state, "calls/2/workflow.md", "called\n");
     let path = VPath::state_document(None);
-    let of_call = fixture.mounts.of_call(Some(2));
+    let of_frame = fixture.mounts.of_frame(Some(FrameId::new(2)));
     let read = |mounts: &Mounts| mounts.read(&path, 100).unwrap().unwrap().bytes;
-    assert_eq!((read(&fixture.mounts), read(&of_call)), (b"own\n".to_vec(), b"called\n".to_vec()));
-    assert_eq!(of_call.stat(&path).unwrap().unwrap().size, 7);
-    let call = VPath::state_document(Some(2));
-    assert_eq!(of_call.is_same_file(&path, &call).unwrap(), Ok(true));
+    assert_eq!((read(&fixture.mounts), read(&of_frame)), (b"own\n".to_vec(), b"called\n".to_vec()));
+    assert_eq!(of_frame.stat(&path).unwrap().unwrap().size, 7);
+    let call = VPath::state_document(Some(FrameId::new(2)));
+    assert_eq!(of_frame.is_same_file(&path, &call).unwrap(), Ok(true));
     assert_eq!(fixture.mounts.is_same_file(&path, &call).unwrap(), Ok(false));
-    let found = of_call.target(&WritablePath::state_document(None), 100).unwrap().unwrap();
+    let found = of_frame.target(&WritablePath::state_document(None), 100).unwrap().unwrap();
     assert_eq!((found.path, found.old.unwrap().bytes), (path.clone(), b"called\n".to_vec()));
-    of_call
+    of_frame
         .replace(&WritablePath::new(path.clone()).unwrap(), b"new\n", Before::Anything)
         .unwrap()
         .unwrap();
     assert_eq!(fs::read(state.join("workflow.md")).unwrap(), b"own\n");
     assert_eq!(fs::read(state.join("calls/2/workflow.md")).unwrap(), b"new\n");
     let query = Search::new("new", vpath("@state"));
-    let matches = search(&of_call, &query, &Deadline::default()).unwrap().unwrap().matches;
+    let matches = search(&of_frame, &query, &Deadline::default()).unwrap().unwrap().matches;
     let paths: Vec<String> = matches.iter().map(|found| found.path.to_string()).collect();
     assert_eq!(paths, ["@state/workflow.md", "@state/calls/2/workflow.md"]);
     // A frame without a document does not fall back to the caller's.
-    assert!(fixture.mounts.of_call(Some(7)).read(&path, 100).unwrap().is_err());
+    assert!(fixture.mounts.of_frame(Some(FrameId::new(7))).read(&path, 100).unwrap().is_err());
 }

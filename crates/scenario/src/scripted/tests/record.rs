@@ -55,7 +55,7 @@ fn asked(node: Option<&str>) -> EventKind {
     let node_id = node.map(str::to_owned);
     EventKind::from(TurnStarted {
         turn: 1,
-        call: None,
+        frame: None,
         node_id,
         agent_id: Some("host".to_owned()),
         request,
@@ -145,7 +145,7 @@ fn story() -> Vec<EventKind> {
             ])
         }),
         EventKind::from(Box::new(StateChange {
-            call: None,
+            frame: None,
             state: RunState { complete: true, ..RunState::default() },
             moved: None,
             recorded: Vec::new(),
@@ -258,7 +258,7 @@ fn replies_are_counted_over_all_visits_and_processes() {
         };
         let (recorded, warnings) = (Vec::new(), Vec::new());
         EventKind::from(Box::new(StateChange {
-            call: None,
+            frame: None,
             state,
             moved: Some(moved),
             recorded,

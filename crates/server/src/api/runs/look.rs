@@ -120,7 +120,7 @@ pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
 }
 
 fn visit(visit: history::Visit) -> Visit {
-    let call = visit.frame_id().and_then(|frame| u32::try_from(frame).ok());
+    let call = visit.frame_id().and_then(|frame| u32::try_from(frame.number()).ok());
     let number = u32::try_from(visit.number).unwrap_or(u32::MAX);
     Visit { seq: visit.seq, node: visit.node, number, label: visit.label, call }
 }

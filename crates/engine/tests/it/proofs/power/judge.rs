@@ -184,7 +184,7 @@ fn read(bytes: &[u8]) -> JournalContent {
                 intended(files, &mut may_hold)
             }
             EventKind::Frame(FrameEvent::Entered(FrameEntered { frame, .. })) => {
-                active.push(frame.call)
+                active.push(frame.id)
             }
             EventKind::Frame(FrameEvent::Left(_)) => drop(active.pop()),
             EventKind::Tool(ToolEvent::Finished(ToolFinished { call_id, answer, .. }))

@@ -14,6 +14,7 @@ use super::document::{
 use super::edits::{merge_variables, push, set};
 use super::project_path::ProjectPath;
 use super::run_state::RunState;
+use crate::frame_id::FrameId;
 use crate::frontmatter::Edit;
 use crate::id::AgentId;
 use crate::package::graph::Graph;
@@ -32,8 +33,9 @@ pub struct Frame {
     /// The node of the caller that calls it.
     pub node_id: String,
     /// The number of the call in the run, from 1.
+    #[serde(rename = "call")]
     #[schemars(range(min = 1))]
-    pub call: u64,
+    pub id: FrameId,
 }
 
 /// A workflow that waits for one that it has called.
@@ -168,8 +170,9 @@ impl StateDocument {
         let call = workflow.calls.get(node)?;
         let stack = self.frontmatter().tree().get(CALL_STACK)?.tree.to_json();
         let frame = Frame::deserialize(stack.as_array()?.last()?).ok()?;
-        let is_open =
-            frame.node_id == node && frame.workflow_id == call.workflow.as_str() && frame.call > 0;
+        let is_open = frame.node_id == node
+            && frame.workflow_id == call.workflow.as_str()
+            && frame.id.number() > 0;
         is_open.then_some(frame)
     }
 
@@ -203,7 +206,7 @@ mod tests {
     }
 
     fn frame(node: &str) -> Frame {
-        Frame { workflow_id: "review".into(), node_id: node.into(), call: 3 }
+        Frame { workflow_id: "review".into(), node_id: node.into(), id: FrameId::new(3) }
     }
 
     fn document(front: &str) -> StateDocument {
