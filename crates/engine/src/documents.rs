@@ -71,7 +71,7 @@ pub(crate) enum Direction<'w> {
 /// The writes of a frame change, and its result.
 pub(crate) struct Plan {
     writes: Vec<Write>,
-    write: FrameWrite,
+    outcome: FrameOutcome,
 }
 
 impl Plan {
@@ -99,7 +99,7 @@ impl Write {
 
 /// Result of a frame change.
 #[derive(Debug)]
-pub(crate) enum FrameWrite {
+pub(crate) enum FrameOutcome {
     /// The child is active, in this state.
     Entered(RunState),
     Left(StateChange),
@@ -169,39 +169,43 @@ impl Documents<'_> {
     }
 
     /// Plans the writes of a frame change. Touches nothing.
-    pub(crate) fn plan(self, step: &FrameStep<'_>, way: Direction<'_>) -> Result<Plan, Stuck> {
+    pub(crate) fn plan(
+        self,
+        step: &FrameStep<'_>,
+        direction: Direction<'_>,
+    ) -> Result<Plan, Stuck> {
         let FrameStep { frame, call, caller, caller_frame, child, created, now } = *step;
         let before = self.read(caller_frame)?;
         let is_open = before.open_call(caller).as_ref() == Some(frame);
         let is_here = before.current_node_id(&caller.graph) == frame.node_id;
-        if !is_here || is_open == matches!(way, Direction::Enter(_)) {
+        if !is_here || is_open == matches!(direction, Direction::Enter(_)) {
             return Err(elsewhere(frame));
         }
         let run_state = |document: &StateDocument| RunState::of(document, &caller.graph);
         let mut writes = Vec::new();
-        let (after, write) = match way {
+        let (after, outcome) = match direction {
             Direction::Enter(agent) => {
                 let document = frame::child_document(&before, call, child, agent, now)?;
                 let state = RunState::of(&document, &child.graph);
                 let (id, text) = (Some(frame.id), document.text().clone());
                 writes.push(Write { frame: id, before: self.digest(id)?, text });
-                (frame::with_frame(&before, frame, created, now)?, FrameWrite::Entered(state))
+                (frame::with_frame(&before, frame, created, now)?, FrameOutcome::Entered(state))
             }
             Direction::Leave(missing) => {
                 let (after, change) = self.returned(step, &before, missing)?;
-                (after, FrameWrite::Left(change))
+                (after, FrameOutcome::Left(change))
             }
             Direction::GiveUp => {
                 let child = self.read(Some(frame.id))?;
                 let after = frame::without_frame(&before, &child, created, now)?;
                 let change = StateChange { state: run_state(&after), ..StateChange::default() };
-                (after, FrameWrite::Left(change))
+                (after, FrameOutcome::Left(change))
             }
         };
         // This write enters or leaves the frame, so it comes last.
         let before = Some(Digest::of(before.text().as_bytes()));
         writes.push(Write { frame: caller_frame, before, text: after.text().clone() });
-        Ok(Plan { writes, write })
+        Ok(Plan { writes, outcome })
     }
 
     /// Writes the planned documents that are not written yet. `intended` is the recorded plan, and `step` carries
@@ -210,16 +214,16 @@ impl Documents<'_> {
     pub(crate) fn carry_out(
         self,
         step: &FrameStep<'_>,
-        way: Direction<'_>,
+        direction: Direction<'_>,
         intended: &[FileIntent],
         blobs: &Blobs,
-    ) -> Result<FrameWrite, Stuck> {
+    ) -> Result<FrameOutcome, Stuck> {
         let Some(last) = intended.last() else { return Err(elsewhere(step.frame)) };
         if self.digest(step.caller_frame)?.map(|digest| digest.to_string()) == last.after {
             self.flush(step.caller_frame)?;
-            return self.settled(step, way);
+            return self.settled(step, direction);
         }
-        let plan = self.plan(step, way)?;
+        let plan = self.plan(step, direction)?;
         let same = plan.writes.len() == intended.len()
             && plan
                 .writes
@@ -245,7 +249,7 @@ impl Documents<'_> {
             let before = write.before.map_or(Before::Nothing, Before::Sha256);
             self.0.replace(&path, write.text.as_bytes(), before)??;
         }
-        Ok(plan.write)
+        Ok(plan.outcome)
     }
 
     /// Returns the caller's document with the results of the child, after the guard's check.
@@ -277,14 +281,18 @@ impl Documents<'_> {
     }
 
     /// Returns the result of a frame change that another process wrote completely before it died.
-    fn settled(self, step: &FrameStep<'_>, way: Direction<'_>) -> Result<FrameWrite, Stuck> {
+    fn settled(
+        self,
+        step: &FrameStep<'_>,
+        direction: Direction<'_>,
+    ) -> Result<FrameOutcome, Stuck> {
         let FrameStep { frame, caller, caller_frame, child, .. } = *step;
         let after = self.read(caller_frame)?;
         let state = RunState::of(&after, &caller.graph);
-        let moved = match way {
+        let moved = match direction {
             Direction::Enter(_) => {
                 let document = self.read(Some(frame.id))?;
-                return Ok(FrameWrite::Entered(RunState::of(&document, &child.graph)));
+                return Ok(FrameOutcome::Entered(RunState::of(&document, &child.graph)));
             }
             Direction::Leave(_) => {
                 let mut edges = caller.graph.outgoing(&frame.node_id);
@@ -297,7 +305,7 @@ impl Documents<'_> {
             to: edge.to.to_string(),
             label: edge.label.clone(),
         });
-        Ok(FrameWrite::Left(StateChange { state, moved, ..StateChange::default() }))
+        Ok(FrameOutcome::Left(StateChange { state, moved, ..StateChange::default() }))
     }
 
     fn read(self, frame: Option<FrameId>) -> Result<StateDocument, NoDocument> {

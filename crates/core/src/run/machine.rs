@@ -334,7 +334,7 @@ impl Machine {
             Input::Resume { place, settings } => self.resume(place, settings, now, &mut effects),
             Input::User(words) => self.user(words, now, &mut effects),
             Input::Instructed(texts) => self.instructed(&texts, now, &mut effects),
-            Input::Agent(agent) => self.start_conversation(agent, &mut effects),
+            Input::Agent(agent) => self.switch_agent(agent, &mut effects),
             Input::Replied(reply) => self.replied(reply, now, &mut effects),
             Input::Overflowed(why) => self.overflowed(&why, now, &mut effects),
             Input::Late => self.late(now, &mut effects),
@@ -531,7 +531,7 @@ impl Machine {
     }
 
     /// Switches the agent from the next request on.
-    fn start_conversation(&mut self, new: Option<AgentId>, effects: &mut Vec<Effect>) {
+    fn switch_agent(&mut self, new: Option<AgentId>, effects: &mut Vec<Effect>) {
         if let Subject::Conversation { agent, .. } = &mut self.subject {
             *agent = new;
         }

@@ -10,7 +10,7 @@ use crewagent_core::state::frame::Frame;
 
 use super::{Driver, World, unexpected};
 use crate::clock;
-use crate::documents::{Direction, Documents, FrameStep, FrameWrite, Stuck};
+use crate::documents::{Direction, Documents, FrameOutcome, FrameStep, Stuck};
 use crate::step_log::{Halt, Recorded, StepLog};
 
 /// A frame change that is recorded and not carried out yet.
@@ -106,8 +106,8 @@ fn plan(
     at: String,
     world: &World<'_>,
 ) -> Result<EventKind, Stuck> {
-    let (step, way) = step(machine, change, &at).ok_or_else(|| unknown(change))?;
-    let files = Documents(world.mounts).plan(&step, way)?.files();
+    let (step, direction) = step(machine, change, &at).ok_or_else(|| unknown(change))?;
+    let files = Documents(world.mounts).plan(&step, direction)?.files();
     Ok(EventKind::from(FramePlanned { frame: frame(change).clone(), files, at }))
 }
 
@@ -118,15 +118,16 @@ fn carry_out(
     planned: &Planned,
     world: &World<'_>,
 ) -> Result<EventKind, Stuck> {
-    let (step, way) = step(machine, change, &planned.at).ok_or_else(|| unknown(change))?;
-    let write = Documents(world.mounts).carry_out(&step, way, &planned.files, world.blobs)?;
+    let (step, direction) = step(machine, change, &planned.at).ok_or_else(|| unknown(change))?;
+    let outcome =
+        Documents(world.mounts).carry_out(&step, direction, &planned.files, world.blobs)?;
     let frame = frame(change).clone();
-    Ok(match (write, way, change) {
-        (FrameWrite::Entered(state), Direction::Enter(agent), _) => {
+    Ok(match (outcome, direction, change) {
+        (FrameOutcome::Entered(state), Direction::Enter(agent), _) => {
             let (depth, agent_id) = (machine.callers().len() + 1, agent.to_string());
             EventKind::from(FrameEntered { frame, depth, agent_id, state })
         }
-        (FrameWrite::Left(change), _, FrameChange::Return { failed, .. }) => {
+        (FrameOutcome::Left(change), _, FrameChange::Return { failed, .. }) => {
             EventKind::from(FrameLeft { frame, failed: failed.clone(), change: Box::new(change) })
         }
         (_, _, _) => return Err(unknown(change)),
@@ -150,13 +151,13 @@ fn step<'c>(
     let child = machine.package()?.workflow(call.workflow.as_str())?;
     let above = depth.checked_sub(1).and_then(|above| callers.get(above));
     let caller_frame = above.map(|caller| caller.frame.id);
-    let way = match change {
+    let direction = match change {
         FrameChange::Enter { .. } => Direction::Enter(machine.agent_called_by(depth, frame)?),
         FrameChange::Return { failed: None, .. } => Direction::Leave(machine.settings().missing),
         FrameChange::Return { failed: Some(_), .. } => Direction::GiveUp,
     };
     let created = machine.created();
-    Some((FrameStep { frame, call, caller, caller_frame, child, created, now }, way))
+    Some((FrameStep { frame, call, caller, caller_frame, child, created, now }, direction))
 }
 
 fn unknown(change: &FrameChange) -> Stuck {
