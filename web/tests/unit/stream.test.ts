@@ -33,6 +33,17 @@ describe('a stream', () => {
     await Promise.resolve();
     expect(opened.at(-1)).toContain('after=run/a=1.7.0,run/b=1.2.0');
   });
+
+  it('that is suspended opens when it is resumed and not before', async () => {
+    stream.suspend();
+    stream.open();
+    stream.follow({ kind: 'run', id: 'd' }, 'run/d=1.1.0');
+    await Promise.resolve();
+    expect(opened).toEqual([]);
+    stream.resume();
+    stream.resume();
+    expect(opened).toEqual([expect.stringContaining('run/d=1.1.0')]);
+  });
 });
 
 describe('a journal', () => {

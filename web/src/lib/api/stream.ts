@@ -36,6 +36,7 @@ export class Stream {
   #watched = new Set<string>();
   #cursor = '';
   #isDue = false;
+  #isSuspended = false;
   #retry: ReturnType<typeof setTimeout> | undefined;
   readonly #listener: Listener;
 
@@ -70,9 +71,10 @@ export class Stream {
     });
   }
 
-  /** Opens the stream, or reconnects it. */
+  /** Opens the stream, or reconnects it. A suspended stream stays closed. */
   open(): void {
-    this.close();
+    if (this.#isSuspended) return;
+    this.#disconnect();
     const query = new URLSearchParams();
     if (this.#watched.size > 0) query.set('watch', [...this.#watched].join(','));
     if (this.#cursor) query.set('after', this.#cursor);
@@ -102,13 +104,28 @@ export class Stream {
     };
   }
 
-  /** Closes the connection until `open` is called. */
+  /** Closes the connection until `resume` is called. */
   suspend(): void {
-    this.close();
+    if (this.#isSuspended) return;
+    this.#isSuspended = true;
+    this.#disconnect();
     this.#listener.link('lost');
   }
 
+  /** Reconnects a suspended stream. */
+  resume(): void {
+    if (!this.#isSuspended) return;
+    this.#isSuspended = false;
+    this.open();
+  }
+
+  /** Closes the connection until `open` is called. */
   close(): void {
+    this.#isSuspended = false;
+    this.#disconnect();
+  }
+
+  #disconnect(): void {
     clearTimeout(this.#retry);
     this.#source?.close();
     this.#source = null;

@@ -1,6 +1,7 @@
 /** State of the app: the program, projects, packages, lists of works, and the stream that keeps them current. */
 
 import { api, faultOf, whenLocked } from '../api/client';
+import { shareConnections } from '../api/hidden';
 import { type Link, nameOf, Stream } from '../api/stream';
 import { nextPaint } from '../paint';
 import type {
@@ -71,8 +72,8 @@ class AppState {
     try {
       await Promise.all([this.refreshProgram(), this.refreshProjects(), this.refreshPackages()]);
       this.fault = null;
+      await shareConnections(this.#stream);
       this.#stream.open();
-      void import('../api/hidden').then(({ shareConnections }) => shareConnections(() => this.#stream.suspend()));
     } catch (thrown) {
       this.fault = faultOf(thrown);
     }
