@@ -35,7 +35,7 @@ pub struct Event {
     /// Counts the pieces of an event that is still to come, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<u64>,
-    /// When, as RFC 3339 in UTC with milliseconds.
+    /// Time, as RFC 3339 in UTC with milliseconds.
     pub time: String,
     /// The run it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub struct Event {
     /// The durable step whose result this is, such as `t1/llm/3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// What happened.
+    /// Type of the event, with its fields.
     #[serde(flatten)]
     pub kind: EventKind,
 }

@@ -7,21 +7,21 @@ use crate::message::Message;
 use crate::state::frame::Caller;
 use crate::usage::is_zero;
 
-/// The beginning of a run that goes on from a moment of another one.
+/// Origin of a run that was forked from a node of another one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Fork {
     /// The other run.
     pub run: String,
-    /// Its event by which it came to the node.
+    /// Event by which it came to the node.
     pub event: u64,
     /// The workflows that wait for the one that is active, the run's own first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<Caller>,
-    /// How many calls of workflows there were.
+    /// Number of calls of workflows so far.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u64,
-    /// What user and model had said to each other, as far as the model still knew it.
+    /// Messages of user and model that were still in the model's context.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<Message>,
 }

@@ -68,7 +68,7 @@ pub struct Candidate {
     pub answer: String,
 }
 
-/// How sure a command is.
+/// Confidence that a line means a command.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -79,9 +79,9 @@ pub enum Confidence {
     Low,
     /// Likely.
     Medium,
-    /// The words of the item.
+    /// Words of the item.
     High,
-    /// Typed as the menu says.
+    /// Exactly as in the menu.
     Exact,
 }
 
@@ -131,7 +131,7 @@ pub struct MenuLine {
     /// The word to type instead of the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
-    /// What it is for.
+    /// Purpose of the item.
     pub description: String,
 }
 

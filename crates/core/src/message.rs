@@ -18,26 +18,27 @@ pub enum Message {
         /// The text.
         content: Arc<str>,
     },
-    /// The runtime or the user speaks to the model.
+    /// Message of the runtime or the user.
     User {
         /// The text.
         content: Arc<str>,
     },
-    /// The model spoke.
+    /// Message of the model.
     Assistant {
-        /// Its words; none when it only called tools.
+        /// Text; none when it only called tools.
         content: Option<Arc<str>>,
         /// The tools it called.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
-        /// Which model said it, where that matters: `profile/model`. What one provider wants back another refuses.
+        /// Model that wrote it, where that matters: `profile/model`. Data that one provider expects back, another
+        /// refuses.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<Arc<str>>,
-        /// What else the provider sent and wants back, such as `reasoning_content`.
+        /// Other data that the provider sent and expects back, such as `reasoning_content`.
         #[serde(flatten)]
         extra: Map<String, Json>,
     },
-    /// What a tool answered.
+    /// Answer of a tool.
     Tool {
         /// The call it answers.
         tool_call_id: String,
@@ -63,7 +64,7 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments: a JSON object as text, if the model did well.
     pub arguments: Payload,
-    /// What else the provider sent with the call and wants back.
+    /// Other data that the provider sent with the call and expects back.
     pub extra: Map<String, Json>,
 }
 

@@ -14,7 +14,7 @@ use crate::tool::Tool;
 use crate::tool::server_tool::ServerName;
 use crate::vpath::VPath;
 
-/// What a model may do with tools.
+/// Permissions of a model for tools.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -25,14 +25,14 @@ pub struct Policy {
     pub mcp: McpPolicy,
     /// Seconds that one call may take.
     pub call_seconds: u64,
-    /// Whether the state of a run changes through tools of its own alone.
+    /// True if the state of a run changes only through its own tools.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
-    /// Which tools are allowed, ask first or are denied; one set for each place that says something.
+    /// Rules that allow, ask or deny; one set for each source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleSet>,
-    /// Whether a run needs `fs.apply_patch` to change its state. Then it is there, whatever the rules say, if only for
-    /// that.
+    /// True if a run needs `fs.apply_patch` to change its state. Then the tool is available whatever the rules say, if
+    /// only for that.
     #[serde(skip)]
     pub patches_state: bool,
 }
@@ -46,12 +46,12 @@ pub enum StateTool {
     Runtime,
 }
 
-/// What a model may do with files.
+/// Permissions of a model for files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FsPolicy {
-    /// Whether there are file tools.
+    /// True if there are file tools.
     pub enabled: bool,
     /// The largest read.
     pub max_read_bytes: u64,
@@ -59,12 +59,12 @@ pub struct FsPolicy {
     pub max_write_bytes: u64,
 }
 
-/// What a model may do with MCP servers.
+/// Permissions of a model for MCP servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct McpPolicy {
-    /// Whether there are tools of MCP servers.
+    /// True if there are tools of MCP servers.
     pub enabled: bool,
     /// The servers that may be used; all enabled ones when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,20 +12,20 @@ use self::approval::{Approval, Consent};
 use self::form::Form;
 use self::pick::Named;
 
-/// What the user is asked.
+/// Question to the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Question {
-    /// The words.
+    /// Text of the question.
     pub question: String,
-    /// What kind of answer is wanted.
+    /// Expected kind of answer.
     #[serde(default)]
     pub kind: QuestionKind,
-    /// What can be chosen.
+    /// Available choices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Choice>,
-    /// Whether several may be chosen.
+    /// True if several may be chosen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub multi: bool,
     /// The JSON Schema of a form.
@@ -37,7 +37,7 @@ pub struct Question {
     pub approval: Option<Box<Approval>>,
 }
 
-/// What kind of answer is wanted.
+/// Kinds of answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -51,7 +51,7 @@ pub enum QuestionKind {
     Confirm,
     /// An object that fits the schema.
     Form,
-    /// Whether a call may be made. The runtime asks, never a model.
+    /// Approval of a call. The runtime asks, never a model.
     Approval,
 }
 
@@ -59,9 +59,9 @@ pub enum QuestionKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "QuestionOption"))]
 pub struct Choice {
-    /// What the model gets.
+    /// Text for the model.
     pub value: String,
-    /// What the user reads; the value when absent.
+    /// Text for the user; the value when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// More about it.

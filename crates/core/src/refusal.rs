@@ -6,19 +6,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-/// Why a call was not carried out.
+/// Reason why a call was not carried out.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum RefusalCode {
-    /// Nothing is there.
+    /// The target does not exist.
     #[serde(rename = "ENOENT")]
     NotFound,
     /// The path leads out of its mount, or may not be written.
     #[serde(rename = "E_SANDBOX_VIOLATION")]
     Sandbox,
-    /// More was asked for than may be read.
+    /// The call asks to read more than is allowed.
     #[serde(rename = "E_READ_LIMIT")]
     ReadLimit,
     /// More was given than may be written.
@@ -42,16 +42,16 @@ pub enum RefusalCode {
     /// There is no such tool, or the policy does not allow it.
     #[serde(rename = "E_TOOL_NOT_AVAILABLE")]
     ToolNotAvailable,
-    /// The call took too long.
+    /// The call exceeded its time limit.
     #[serde(rename = "E_TIMEOUT")]
     Timeout,
     /// A completed workflow's state changes only with the user's word.
     #[serde(rename = "E_STATE_CHANGE_REQUIRES_CONFIRMATION")]
     ConfirmationRequired,
-    /// Whether it happened is not known.
+    /// It is unknown if the call took effect.
     #[serde(rename = "E_UNKNOWN_OUTCOME")]
     UnknownOutcome,
-    /// The server of the tool says that it failed.
+    /// The tool server reported a failure.
     #[serde(rename = "E_TOOL_FAILED")]
     ToolFailed,
     /// The runtime failed.

@@ -11,17 +11,17 @@ use crate::state::guard::MissingRule;
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunSettings {
-    /// Whether it asks before each move.
+    /// Confirmation of moves.
     pub mode: Mode,
-    /// What stops it.
+    /// Limits that stop it.
     pub limits: Limits,
-    /// What happens when something that a node declares is missing.
+    /// Treatment of a missing output or variable that a node declares.
     pub missing: MissingRule,
     /// The system's tool policy; agents can only tighten it.
     pub policy: Policy,
-    /// The step's text stands in the node brief up to this size.
+    /// Maximum size of a step's text in the node brief.
     pub inline_step_bytes: u64,
-    /// The model that was asked for, by its name; none for the one that is set up for runs.
+    /// Name of the requested model; none for the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The size of the model's window, in tokens.
@@ -42,7 +42,7 @@ impl Default for RunSettings {
     }
 }
 
-/// Whether a run asks before each move.
+/// Confirmation of moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -54,7 +54,7 @@ pub enum Mode {
     Guided,
 }
 
-/// What stops a run. Each counts from the user's last input.
+/// Limits that stop a run. Each counts from the user's last input.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Usage {
     /// Tokens that were sent.
     pub input_tokens: u64,
-    /// Tokens that came back.
+    /// Tokens that were received.
     pub output_tokens: u64,
     /// Those of the sent ones that the provider had at hand from an earlier request.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -18,7 +18,7 @@ pub struct Usage {
     /// Those of the returned ones that were thoughts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
-    /// Whether some of the numbers are our own estimate, because the provider gave none.
+    /// True if some of the numbers are our own estimate, because the provider gave none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
     /// Money, in the currency of the price table.

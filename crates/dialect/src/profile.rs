@@ -16,13 +16,13 @@ use serde_json::{Map, Value as Json};
 use address::Address;
 pub use address::endpoint;
 
-/// How one provider, or one server program, wants to be spoken to.
+/// Request format of one provider, or one server program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Profile {
-    /// What people call it.
+    /// Name for people.
     pub title: String,
-    /// Where its endpoint is, if it has one place.
+    /// Address of its endpoint, if it has a fixed one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// Ends of host names, or `host:port`, by which it is recognised in a base URL.
@@ -30,66 +30,66 @@ pub struct Profile {
     /// The environment variable in which its users keep the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_variable: Option<String>,
-    /// Whether it answers without a key.
+    /// Need for a key.
     pub key: KeyRule,
-    /// Which names of tools it takes.
+    /// Names of tools that it accepts.
     pub names: NameForm,
-    /// Which ids of calls it takes.
+    /// Ids of calls that it accepts.
     pub ids: IdForm,
     /// The role that the rules of the runtime are sent under.
     pub system_role: SystemRole,
-    /// Where system messages may stand.
+    /// Positions that it accepts for system messages.
     pub systems: Systems,
     /// The field that bounds the reply.
     pub output_limit: OutputLimit,
-    /// Whether a temperature is sent, if the user wants one. Some models refuse any but their own.
+    /// True if a temperature is sent, if the user sets one. Some models refuse any but their own.
     pub temperature: bool,
-    /// Whether replies are streamed.
+    /// True if replies are streamed.
     pub stream: bool,
-    /// Whether `stream_options.include_usage` is sent when streaming.
+    /// True if `stream_options.include_usage` is sent when streaming.
     pub stream_usage: bool,
-    /// Whether `"tool_choice": "auto"` is sent; it is what everyone does without it.
+    /// True if `"tool_choice": "auto"` is sent; it is the default everywhere.
     pub tool_choice: bool,
-    /// What `parallel_tool_calls` is sent as, if at all.
+    /// Value of `parallel_tool_calls`, if it is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_calls: Option<bool>,
-    /// Whether the model's thoughts are sent back.
+    /// Form in which the model's thoughts are sent back.
     pub reasoning: ReasoningEcho,
-    /// The name they are sent back under. Without one: the name they came under.
+    /// Field in which they are sent back; the one in which they came if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_field: Option<String>,
-    /// What is sent instead of empty thoughts where they are required and may not be empty.
+    /// Text sent instead of empty thoughts where they are required and may not be empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_placeholder: Option<String>,
-    /// Other fields of an assistant message that are sent back as they came, such as `reasoning_details`.
+    /// Other fields of an assistant message that are sent back unchanged, such as `reasoning_details`.
     pub echo: Vec<String>,
-    /// Whether unknown fields of a call, such as `extra_content`, are sent back.
+    /// True if unknown fields of a call, such as `extra_content`, are sent back.
     pub echo_calls: bool,
-    /// What calls carry that another model made, where calls without it are refused.
+    /// Extra fields for calls of another model, if the provider refuses calls without them.
     pub foreign_call_extra: Map<String, Json>,
-    /// What stands for the words of a reply that only called tools.
+    /// Content of a message that only called tools.
     pub no_words: NoWords,
-    /// Whether an assistant must have spoken between a tool's answer and the user.
+    /// True if an assistant message is required between a tool's answer and the user.
     pub speaks_after_tools: bool,
-    /// Which schemas of tools it takes.
+    /// Schemas of tools that it accepts.
     pub schemas: SchemaForm,
-    /// Whether calls that are written into the text are taken for calls. Otherwise they are only noticed.
+    /// True if calls inside the text count as calls. Otherwise they are only reported.
     pub calls_in_text: bool,
-    /// Whether too long a request is cut at the front without a word.
+    /// True if a request that is too long is silently cut at the front.
     pub cuts_silently: bool,
     /// The size of the window in tokens, where all its models share one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
     /// Fields that every request carries, such as `thinking`.
     pub fields: Map<String, Json>,
-    /// What is different for some of its models. All that match count, the last one most.
+    /// Differences of some of its models. All that match count, the last one most.
     pub models: Vec<ModelRule>,
 }
 
-/// What is different for some models of a provider.
+/// Differences of some models of a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRule {
-    /// Names of models. `*` stands for anything, and case does not matter.
+    /// Names of models. `*` means anything, and case does not matter.
     pub r#match: Vec<String>,
     /// Fields of the profile.
     #[serde(flatten)]
@@ -234,7 +234,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether a key is needed.
+/// Need for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyRule {
@@ -244,7 +244,7 @@ pub enum KeyRule {
     Optional,
 }
 
-/// Which names of tools are taken.
+/// Accepted names of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NameForm {
@@ -254,7 +254,7 @@ pub enum NameForm {
     Dotted,
 }
 
-/// Which ids of calls are taken.
+/// Accepted ids of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdForm {
@@ -276,13 +276,13 @@ pub enum SystemRole {
     Developer,
 }
 
-/// Where system messages may stand.
+/// Accepted positions of system messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Systems {
     /// Anywhere, any number.
     AsTheyStand,
-    /// One, at the front: those at the front become one, later ones are said as the user.
+    /// One, at the front: those at the front become one, later ones are sent as the user.
     OneInFront,
 }
 
@@ -298,13 +298,13 @@ pub enum OutputLimit {
     None,
 }
 
-/// Whether the model's thoughts go back with its messages.
+/// Form in which the model's thoughts are sent back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReasoningEcho {
     /// With every message that calls tools, even when there are none.
     Always,
-    /// When there are any.
+    /// If there are any.
     WhenPresent,
     /// Not at all.
     Never,
@@ -312,7 +312,7 @@ pub enum ReasoningEcho {
     AsPart,
 }
 
-/// What stands for missing words.
+/// Content of a message without text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoWords {
@@ -322,7 +322,7 @@ pub enum NoWords {
     Empty,
 }
 
-/// Which schemas are taken.
+/// Accepted schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SchemaForm {

@@ -60,9 +60,9 @@ pub struct Store {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Flaw {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What is wrong with it.
+    /// Problem with it.
     pub reason: String,
 }
 

@@ -27,15 +27,15 @@ pub use self::runs::*;
 pub use self::stream::*;
 pub use self::system::*;
 
-/// Why a request is not granted.
+/// Error of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Fault {
-    /// Which kind of reason it is.
+    /// Kind of the error.
     pub code: Code,
-    /// What happened and why, for people.
+    /// Cause, as text for users.
     pub message: String,
-    /// What to do about it.
+    /// Advice for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -51,15 +51,15 @@ pub enum Code {
     Unauthorized,
     /// The request does not come from our own page.
     Forbidden,
-    /// It is not there.
+    /// It does not exist.
     NotFound,
-    /// It is there, but not for this method.
+    /// It exists, but not for this method.
     WrongMethod,
     /// The body did not come in time.
     TooSlow,
-    /// The run is at work; stop it first, or wait.
+    /// The run is working; stop it first, or wait.
     Busy,
-    /// Another process has it.
+    /// Another process is using it.
     InUse,
     /// It is not what the request expects it to be.
     Changed,
@@ -67,7 +67,7 @@ pub enum Code {
     TooLarge,
     /// The body is of the wrong media type.
     WrongType,
-    /// It cannot be done, and the message says why.
+    /// It cannot be done; the message gives the reason.
     Refused,
     /// The model is not ready.
     Model,

@@ -53,7 +53,7 @@ pub struct ConversationStarted {
     pub agent_id: Option<String>,
     /// The project's name.
     pub project: String,
-    /// What it runs with.
+    /// Settings of the conversation.
     pub settings: RunSettings,
 }
 
@@ -68,26 +68,26 @@ pub struct AgentChanged {
     pub agent_id: Option<String>,
 }
 
-/// The input was taken for a command. Its result follows.
+/// The input was interpreted as a command. Its result follows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CommandResolved {
-    /// The words.
+    /// Input of the user.
     pub text: Payload,
-    /// What they were taken for, such as `StartWorkflow` or `ClarifyChoice`.
+    /// Command, such as `StartWorkflow` or `ClarifyChoice`.
     pub command: String,
-    /// How sure that is.
+    /// Confidence of the interpretation.
     pub confidence: Confidence,
-    /// Why.
+    /// Reason of the interpretation.
     pub reason: String,
     /// The number of the menu item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<usize>,
-    /// What can be chosen now, where that is shown.
+    /// Available choices, if they are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choice>,
-    /// Why it cannot be done.
+    /// Reason why the command cannot be executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<MenuError>,
 }
@@ -97,9 +97,9 @@ pub struct CommandResolved {
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ModelInstructed {
-    /// What was chosen, in a few words: a script, a prompt, an instruction.
+    /// Short description of the choice: a script, a prompt, an instruction.
     pub subject: String,
-    /// What the model is told, each a message of its own.
+    /// Texts for the model, one message each.
     pub texts: Vec<Payload>,
 }
 
@@ -117,8 +117,8 @@ pub struct ActiveRunChanged {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Choice {
-    /// What is typed to choose it.
+    /// Text that the user types to choose it.
     pub answer: String,
-    /// What it is, in words.
+    /// Description.
     pub label: String,
 }

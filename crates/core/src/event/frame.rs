@@ -31,7 +31,7 @@ pub struct FramePlanned {
     pub frame: Frame,
     /// The state documents, in the order in which they are changed.
     pub files: Vec<FileIntent>,
-    /// When it was planned; the guard's clock.
+    /// Time of the plan; the guard's clock.
     pub at: String,
 }
 
@@ -44,15 +44,15 @@ pub struct FrameEntered {
     /// The call.
     #[serde(flatten)]
     pub frame: Frame,
-    /// How many workflows wait now, the caller among them.
+    /// Number of waiting workflows, including the caller.
     pub depth: usize,
     /// The agent of the called workflow, where its nodes name none.
     pub agent_id: String,
-    /// Where that workflow stands.
+    /// State of that workflow.
     pub state: RunState,
 }
 
-/// A workflow that was called is over, and its caller is active again.
+/// A called workflow ended, and its caller is active again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -60,10 +60,10 @@ pub struct FrameLeft {
     /// The call.
     #[serde(flatten)]
     pub frame: Frame,
-    /// Why it could not be completed. Then the caller stays on its node, and the user is asked.
+    /// Reason why it could not be completed. Then the caller stays at its node, and the user is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// What became of the caller.
+    /// Change of the caller's state.
     pub change: Box<StateChange>,
 }
 
@@ -75,6 +75,6 @@ pub struct FrameHeld {
     /// The call.
     #[serde(flatten)]
     pub frame: Frame,
-    /// Why, and what to do.
+    /// Reason and advice.
     pub message: String,
 }

@@ -52,13 +52,13 @@ pub struct TurnStarted {
     /// The call of a workflow that it belongs to; none in the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "call")]
     pub frame: Option<FrameId>,
-    /// Where the run is; none after completion.
+    /// Node of the run; none after completion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<String>,
-    /// The agent that speaks; none in a conversation without an agent.
+    /// The agent that replies; none in a conversation without an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// What is sent.
+    /// Request that is sent.
     pub request: RequestSummary,
 }
 
@@ -69,14 +69,14 @@ pub struct TurnStarted {
 pub struct AssistantDelta {
     /// The turn.
     pub turn: u64,
-    /// The words.
+    /// Text of the piece.
     pub text: String,
     /// The addressee: the user, or the model itself.
     #[serde(default)]
     pub channel: Channel,
 }
 
-/// A request failed and is sent again. The deltas of its reply are void.
+/// A request failed and is retried. The deltas of its reply are void.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -88,7 +88,7 @@ pub struct ModelRetried {
     pub attempt: u32,
     /// The wait before the next attempt, in milliseconds.
     pub wait_ms: u64,
-    /// What went wrong.
+    /// Error message.
     pub message: String,
 }
 
@@ -99,11 +99,11 @@ pub struct ModelRetried {
 pub struct ModelOverflowed {
     /// The turn.
     pub turn: u64,
-    /// What the provider said.
+    /// Message of the provider.
     pub message: String,
 }
 
-/// A request was stopped before its reply was whole. The partial text is kept for the reader; the model is asked
+/// A request was stopped before its reply was complete. The partial text is kept for the user; the model is asked
 /// again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -111,9 +111,9 @@ pub struct ModelOverflowed {
 pub struct ModelStopped {
     /// The turn.
     pub turn: u64,
-    /// Who wanted it.
+    /// Cause of the stop.
     pub by: StoppedBy,
-    /// The words that had come.
+    /// Text received so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
 }
@@ -145,7 +145,7 @@ pub struct ContextCut {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RequestSummary {
-    /// How many messages.
+    /// Number of messages.
     pub messages: usize,
     /// Their size.
     pub bytes: u64,
@@ -184,25 +184,25 @@ pub enum StoppedBy {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Reply {
-    /// Its words.
+    /// Text of the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// The tools it calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// Which of them, counted from 0, have arguments that are not a JSON object.
+    /// Indices, from 0, of the calls whose arguments are not a JSON object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broken_calls: Vec<usize>,
-    /// Why it ended.
+    /// Reason why it ended.
     #[serde(default)]
     pub finish: Finish,
-    /// What it cost.
+    /// Usage of the request.
     #[serde(default)]
     pub usage: Usage,
-    /// Which model said it, where that matters: `profile/model`.
+    /// Model that wrote it, where that matters: `profile/model`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// What else the provider sent and wants back.
+    /// Other data that the provider sent and expects back.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, serde_json::Value>,
 }

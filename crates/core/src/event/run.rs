@@ -53,14 +53,14 @@ pub struct RunStarted {
     pub agent_id: String,
     /// The project's name.
     pub project: String,
-    /// Where it stands.
+    /// State at the start.
     pub state: RunState,
-    /// What it runs with.
+    /// Settings of the run.
     pub settings: RunSettings,
-    /// A file that came with the start, as the model is told of it.
+    /// File that was passed at the start, in the form that the model reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Payload>,
-    /// The run that it goes on from, and from where.
+    /// Run that it was forked from, and the position there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<Box<Fork>>,
 }
@@ -70,24 +70,24 @@ pub struct RunStarted {
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunResumed {
-    /// Which process of this run it is, from 1; each later one has a higher number.
+    /// Number of this process of the run, from 1; each later one has a higher number.
     pub epoch: u64,
     /// True if the events before are not replayed, because they are damaged or do not fit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fresh: bool,
-    /// Where it stands, if that is not where the journal left it.
+    /// State of the run, if it differs from the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<RunState>,
     /// The workflows that wait for the one that is active there, the first one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<Caller>,
-    /// How many calls of workflows there were, as far as is known.
+    /// Number of calls of workflows so far, as far as known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u64,
-    /// What it runs with from here on, if that has changed.
+    /// Settings from here on, if they changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<RunSettings>,
-    /// What was wrong with the journal or the state, in words.
+    /// Problems of the journal or the state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -99,10 +99,10 @@ pub struct RunResumed {
 pub struct PhaseChanged {
     /// The phase.
     pub phase: Phase,
-    /// Why.
+    /// Reason of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Why, in words.
+    /// Reason as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -112,24 +112,24 @@ pub struct PhaseChanged {
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunFailed {
-    /// What went wrong, in words.
+    /// Error message.
     pub message: String,
-    /// The words of a reply that came before it failed.
+    /// Text of a reply that was received before the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
 }
 
-/// The process leaves the run: it rests or is over.
+/// The process leaves the run, which is idle or complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunFinished {
     /// The phase it is left in.
     pub phase: Phase,
-    /// Why.
+    /// Reason of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// The files that were made, from the root of the project.
+    /// Created files, from the root of the project.
     pub artifacts: Vec<String>,
     /// Requests to the model, over the whole run.
     pub turns: u64,
@@ -153,36 +153,36 @@ pub enum Phase {
     Failed,
 }
 
-/// Cause for which a run rests.
+/// Reason why a run is idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Reason {
-    /// The model spoke without calling a tool.
+    /// The model replied without calling a tool.
     StopPoint,
     /// A question waits for its answer.
     Question,
-    /// Requests for one input are used up.
+    /// The limit of requests for one input is reached.
     LimitTurns,
-    /// The time is used up.
+    /// The time limit is reached.
     LimitTime,
-    /// The tokens are used up.
+    /// The token limit is reached.
     LimitTokens,
-    /// The money is used up.
+    /// The cost limit is reached.
     LimitCost,
-    /// What the model must know does not fit its window.
+    /// The required messages do not fit the model's window.
     LimitWindow,
     /// A workflow that was called has failed, or cannot be called, or cannot return.
     Call,
     /// The model repeats a call that fails.
     Loop,
-    /// The model says nothing.
+    /// The reply of the model is empty.
     EmptyReply,
     /// The user asked for a pause.
     Paused,
     /// The user stopped it.
     Stopped,
-    /// The model or the way to it failed.
+    /// The model or the connection to it failed.
     Model,
     /// The disk failed.
     Disk,

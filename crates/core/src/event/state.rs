@@ -22,7 +22,7 @@ pub struct StateChange {
     /// The call of a workflow whose state it is; none for the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "call")]
     pub frame: Option<FrameId>,
-    /// Where the run stands now.
+    /// State of the run after the change.
     pub state: RunState,
     /// The move, if one was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ pub struct StateChange {
     /// The keys that the runtime recorded because the model left them out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorded: Vec<String>,
-    /// What was let pass.
+    /// Rule violations that were only warned about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

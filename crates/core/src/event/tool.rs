@@ -43,13 +43,13 @@ pub struct ToolsListed {
     pub server: String,
     /// The canonical names of its tools.
     pub names: Vec<String>,
-    /// What it offers and models are not told of, with the reason.
+    /// Parts of its offer that are hidden from models, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// Why it has no tools.
+    /// Reason why it has no tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The tools as models are told of them, as JSON.
+    /// Tools in the form that models read, as JSON.
     pub tools: Payload,
 }
 
@@ -60,9 +60,9 @@ pub struct ToolsListed {
 pub struct ServerLogged {
     /// The server.
     pub server: String,
-    /// How grave it is, in the server's word; `stderr` for what it wrote there.
+    /// Severity in the server's terms; `stderr` for its standard error.
     pub level: String,
-    /// What it wrote, cleaned and capped.
+    /// Text of the line, cleaned and capped.
     pub text: String,
 }
 
@@ -78,10 +78,10 @@ pub struct ToolStarted {
     pub call_id: String,
     /// The tool's canonical name, or what the model wrote.
     pub tool: String,
-    /// What it is about, in a few words: a path, a query.
+    /// Short description of its subject: a path, a query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// What will be changed.
+    /// Planned change of files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<Box<Intent>>,
 }
@@ -103,17 +103,17 @@ pub struct ToolFinished {
     pub answer: Answer,
 }
 
-/// A change of files that is about to be made.
+/// A planned change of files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Intent {
     /// The files, in the order in which they are changed.
     pub files: Vec<FileIntent>,
-    /// When it was planned; the guard's clock.
+    /// Time of the plan; the guard's clock.
     pub time: String,
-    /// What the model will be told when all of it is done.
+    /// Answer to the model once everything is done.
     pub answer: Answer,
-    /// What becomes of the state, if its document is among the files.
+    /// Change of the state, if its document is among the files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<StateChange>,
 }
@@ -124,10 +124,10 @@ pub struct Intent {
 pub struct Answer {
     /// The whole answer as the model gets it: `{"ok":true,…}` or `{"ok":false,"error":{…}}`.
     pub result: Payload,
-    /// Whether it is a refusal, and which.
+    /// Code of the refusal, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusalCode>,
-    /// Files that came to be under the artifacts folder, from the root of the project.
+    /// New files below the artifacts folder, from the root of the project.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,
 }

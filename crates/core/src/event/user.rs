@@ -26,13 +26,13 @@ impl UserEvent {
     }
 }
 
-/// The user said something, or answered a question.
+/// Input of the user, or the answer to a question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct UserInput {
-    /// Their words, unchanged.
+    /// Text of the user, unchanged.
     pub text: Payload,
     /// The node the run was at, while the workflow was not complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,12 +48,12 @@ pub struct UserInput {
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct UserAsked {
-    /// The call that asks, or whose move waits for a yes.
+    /// Call that asks, or whose move needs approval.
     pub call_id: String,
-    /// The move that waits for a yes.
+    /// Move that needs approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<Moved>,
-    /// What is asked.
+    /// Question to the user.
     #[serde(flatten)]
     pub question: Question,
 }

@@ -18,7 +18,7 @@ pub enum MenuErrorCode {
     DataLoadFailed,
     /// The path leads out of its mount, or is none.
     PermissionDenied,
-    /// Something that the command needs is not there.
+    /// A requirement of the command is missing.
     ValidationFailed,
 }
 
@@ -27,11 +27,11 @@ pub enum MenuErrorCode {
 #[error("{message} {hint}")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct MenuError {
-    /// Which kind.
+    /// Kind of the failure.
     pub code: MenuErrorCode,
-    /// What is wrong, in one sentence.
+    /// Problem, in one sentence.
     pub message: String,
-    /// What to do about it.
+    /// Advice for the user.
     pub hint: String,
 }
 

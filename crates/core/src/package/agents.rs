@@ -31,11 +31,11 @@ pub struct Agents {
 pub struct Agent {
     /// Its id.
     pub id: AgentId,
-    /// How it is shown.
+    /// Name and appearance.
     pub metadata: AgentMetadata,
-    /// Who it is.
+    /// Persona for the prompt.
     pub persona: Persona,
-    /// What it does first and always.
+    /// Actions that it does first and always.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub critical_actions: Vec<String>,
@@ -43,7 +43,7 @@ pub struct Agent {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub prompts: Vec<Prompt>,
-    /// What a user can ask of it.
+    /// Menu of the agent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub menu: Vec<MenuItem>,
@@ -63,12 +63,12 @@ pub struct Agent {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub conversational_knowledge: Vec<Json>,
-    /// What it may do with tools; it can only tighten the system's policy.
+    /// Permissions of tools; they can only tighten the system's policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<AgentTools>,
 }
 
-/// How an agent is shown.
+/// Name and appearance of an agent.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -76,7 +76,7 @@ pub struct AgentMetadata {
     /// Its name.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// Its role in one or two words.
+    /// Role in one or two words.
     #[schemars(length(min = 1))]
     pub title: String,
     /// An emoji or a short text.
@@ -85,7 +85,7 @@ pub struct AgentMetadata {
     /// The module it comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
-    /// What it is good at.
+    /// Description of its strengths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its id in the place it was exported from.
@@ -93,20 +93,20 @@ pub struct AgentMetadata {
     pub source_id: Option<String>,
 }
 
-/// Who an agent is.
+/// Persona of an agent.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Persona {
-    /// What it does.
+    /// Function of the agent.
     #[schemars(length(min = 1))]
     pub role: String,
-    /// Where it comes from.
+    /// Background of the agent.
     #[schemars(length(min = 1))]
     pub identity: String,
-    /// How it speaks.
+    /// Style of its language.
     #[schemars(length(min = 1))]
     pub communication_style: String,
-    /// What it holds to.
+    /// Principles that it follows.
     pub principles: Principles,
 }
 
@@ -126,9 +126,9 @@ pub enum Principles {
 pub struct Prompt {
     /// Named as `#id` in an `action`.
     pub id: String,
-    /// What is said to the model.
+    /// Text for the model.
     pub content: String,
-    /// What it is for.
+    /// Purpose of the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -137,9 +137,9 @@ pub struct Prompt {
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct MenuItem {
-    /// What the user reads.
+    /// Text for the user.
     pub description: String,
-    /// What the user types.
+    /// Text that the user types.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
     /// Another spelling of the trigger.
@@ -149,7 +149,7 @@ pub struct MenuItem {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub triggers: Vec<Trigger>,
-    /// What it does.
+    /// Action of the item.
     #[serde(flatten)]
     pub target: MenuTarget,
     /// Everything a start needs is checked first.
@@ -199,7 +199,7 @@ impl Surface {
     }
 }
 
-/// What a menu item or a handler does. A blank value counts as absent.
+/// Action of a menu item or a handler. A blank value counts as absent.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct MenuTarget {
     /// Starts a workflow: an id, or the path of its document.
@@ -229,10 +229,10 @@ pub struct Trigger {
     /// `alias`, `handler`, or something this runtime does not know and ignores.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// What the user types.
+    /// Text that the user types.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matches: Option<String>,
-    /// What a handler does.
+    /// Action of the handler.
     #[serde(flatten)]
     pub target: MenuTarget,
 }
@@ -279,7 +279,7 @@ pub struct FileTools {
     pub max_write_bytes: Option<u64>,
 }
 
-/// Which MCP servers an agent may use.
+/// MCP servers that an agent may use.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]

@@ -53,26 +53,26 @@ struct Content {
 pub struct Node {
     /// Its id.
     pub id: NodeId,
-    /// What kind of place it is.
+    /// Kind of the node.
     #[serde(rename = "type")]
     pub kind: NodeKind,
     /// Its step file, from the root of the package.
     pub file: PackagePath,
-    /// What people call it.
+    /// Name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What happens there.
+    /// Description of the work at this node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The agent that speaks there; the run's own when absent or empty.
+    /// Agent of the node; the run's own when absent or empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BlankOr<AgentId>>")]
     pub agent_id: Option<AgentId>,
-    /// What it reads, from the root of the project.
+    /// Files that it reads, from the root of the project.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub inputs: Vec<String>,
-    /// What it writes, from the root of the project.
+    /// Files that it writes, from the root of the project.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub outputs: Vec<String>,
@@ -88,7 +88,7 @@ pub struct Node {
     pub result_variables: Vec<String>,
 }
 
-/// What kind of place a node is.
+/// Kinds of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NodeKind {
@@ -130,24 +130,24 @@ impl NodeKind {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct Edge {
-    /// Where it begins.
+    /// Node at which it begins.
     pub from: NodeId,
-    /// Where it leads.
+    /// Node to which it leads.
     pub to: NodeId,
-    /// What it is called; the model names it when it decides.
+    /// Name; the model uses it when it decides.
     #[schemars(length(min = 1))]
     pub label: String,
-    /// An id of its own.
+    /// Id of the edge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Taken when no other condition holds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     pub is_default: bool,
-    /// When to take it, in words, for the model.
+    /// Condition in prose, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_text: Option<String>,
-    /// When it may be taken, in JSONLogic, for the runtime.
+    /// Condition in JSONLogic, for the runtime.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_expr: Option<Condition>,
 }

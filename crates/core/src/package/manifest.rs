@@ -27,23 +27,23 @@ pub struct Manifest {
     /// Version of the package, by semantic versioning.
     #[schemars(with = "String", regex(pattern = SEMVER))]
     pub version: Version,
-    /// What the package is for.
+    /// Purpose of the package.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Who wrote it.
+    /// Author of the package.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// When it was made, RFC 3339 with offset.
+    /// Time of creation, RFC 3339 with offset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]
     pub created_at: Option<String>,
-    /// Where the default workflow and the agents are.
+    /// Paths of the default workflow and the agents.
     pub entry: ManifestEntry,
     /// The workflows of the package, when it has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub workflows: Vec<WorkflowEntry>,
-    /// What the package asks of the runtime.
+    /// Requirements of the package on the runtime.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeNeeds>,
     /// The digest of the package's content.
@@ -63,7 +63,7 @@ const SEMVER: &str = semver_pattern!();
 /// Version whose last numbers may be absent.
 const PARTIAL_SEMVER: &str = concat!(r"^(0|[1-9]\d*)(?:\.(0|[1-9]\d*))?$|", semver_pattern!());
 
-/// Where the parts of a package are.
+/// Paths of the parts of a package.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -91,10 +91,10 @@ pub struct WorkflowEntry {
     pub workflow: PackagePath,
     /// Its graph.
     pub graph: PackagePath,
-    /// What people call it.
+    /// Name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// What it is for.
+    /// Purpose of the workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Words to find it by.
@@ -103,7 +103,7 @@ pub struct WorkflowEntry {
     pub tags: Vec<String>,
 }
 
-/// What a package asks of the runtime.
+/// Requirements of a package on the runtime.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -112,7 +112,7 @@ pub struct RuntimeNeeds {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>", regex(pattern = PARTIAL_SEMVER))]
     pub min_runtime_version: Option<Version>,
-    /// Whether its steps need the network; shown before import.
+    /// True if its steps need the network; shown before import.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requires_network: Option<bool>,
 }

@@ -39,27 +39,27 @@ pub struct StepFront {
     pub schema_version: SchemaVersion,
     /// The node it belongs to.
     pub node_id: NodeId,
-    /// The node's type; the graph's word counts.
+    /// Type of the node; the graph's value counts.
     #[serde(rename = "type")]
     #[schemars(extend("enum" = ["step", "decision", "merge", "end", "subworkflow"]))]
     pub kind: String,
-    /// What people call it.
+    /// Name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The node's agent; may be empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// What it reads; the graph's list counts.
+    /// Files that it reads; the graph's list counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
-    /// What it writes; the graph's list counts.
+    /// Files that it writes; the graph's list counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Vec<String>>,
     /// Variables that must be set before the node is left.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default, with = "Option<Vec<NonBlank>>")]
     pub sets_variables: Vec<String>,
-    /// Where it leads; the graph's edges count.
+    /// Moves from this node; the graph's edges count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transitions: Option<Vec<Transition>>,
     /// Format 1.1: the workflow that a subworkflow node calls, by id or by the path of its document.
@@ -79,14 +79,14 @@ pub struct StepFront {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct Transition {
-    /// Where it leads; the graph's word counts.
+    /// Node to which it leads; the graph's value counts.
     pub to: String,
-    /// What it is called; the graph's word counts.
+    /// Name; the graph's value counts.
     pub label: String,
     /// Taken when no other condition holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_default: Option<bool>,
-    /// When to take it, in words.
+    /// Condition in prose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_text: Option<String>,
 }

@@ -15,16 +15,16 @@ use crate::version::SchemaVersion;
 pub struct WorkflowFront {
     /// Version of the package format.
     pub schema_version: SchemaVersion,
-    /// What kind of workflow it is.
+    /// Type of the workflow.
     #[schemars(length(min = 1))]
     pub workflow_type: String,
-    /// Where the run is; blank before it starts.
+    /// Current node; blank before the start.
     #[schemars(schema_with = "blank_or_text")]
     pub current_node_id: String,
     /// The nodes that are done.
     #[schemars(schema_with = "blank_or_list")]
     pub steps_completed: Vec<String>,
-    /// What conditions and later steps look at.
+    /// Values for conditions and later steps.
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schemars(default, with = "Option<Map<String, Json>>")]
     pub variables: Map<String, Json>,
@@ -32,7 +32,7 @@ pub struct WorkflowFront {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default, with = "Option<Vec<Decision>>")]
     pub decision_log: Vec<Decision>,
-    /// The files that were made, from the root of the project.
+    /// Created files, from the root of the project.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default, with = "Option<Vec<String>>")]
     pub artifacts: Vec<String>,
@@ -48,18 +48,18 @@ pub struct WorkflowFront {
     /// A date, as the author likes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// When the state last changed; blank counts as absent.
+    /// Time of the last change of the state; blank counts as absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(default, schema_with = "blank_or_date_time")]
     pub updated_at: Option<String>,
-    /// Documents that came from outside.
+    /// External documents.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default, with = "Option<Vec<String>>")]
     pub input_documents: Vec<String>,
     /// The agent of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_agent_id: Option<String>,
-    /// Which workflow of the package this is.
+    /// Workflow of the package that this is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow_ref: Option<String>,
 }
@@ -75,10 +75,10 @@ pub struct Decision {
     pub to: String,
     /// The edge's label.
     pub label: String,
-    /// Why.
+    /// Reason of the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// When; blank counts as absent.
+    /// Time of the decision; blank counts as absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(default, schema_with = "blank_or_date_time")]
     pub decided_at: Option<String>,

@@ -26,18 +26,18 @@ pub(super) const WRITERS: [&str; 2] = ["fs.write", "fs.apply_patch"];
 pub struct RuleSet {
     /// The place.
     pub from: Source,
-    /// What is allowed, as an exception from the other two.
+    /// Calls that are allowed, as exceptions from the other two.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<ToolPattern>,
-    /// What the user is asked about first.
+    /// Calls that need the user's approval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ask: Vec<ToolPattern>,
-    /// What is denied.
+    /// Calls that are denied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<ToolPattern>,
 }
 
-/// Where rules come from.
+/// Source of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -57,7 +57,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// What a rule says, the strictest last.
+/// Verdicts of rules, the strictest last.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -76,9 +76,9 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Rule {
-    /// Which calls it is about.
+    /// Calls that it applies to.
     pub pattern: ToolPattern,
-    /// Where it comes from.
+    /// Source of the rule.
     pub from: Source,
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Which calls a rule is about: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
+/// Pattern of calls: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(type = "string"))]

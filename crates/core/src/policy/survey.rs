@@ -19,7 +19,7 @@ pub struct Layers<'p> {
     pub agent: Option<&'p AgentTools>,
 }
 
-/// Who decided something.
+/// Source of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -30,25 +30,25 @@ pub enum Decider {
     Run,
     /// The agent.
     Agent,
-    /// Nobody can: a run needs it.
+    /// The runtime: a run needs the tool.
     Runtime,
 }
 
-/// What holds for one tool.
+/// Permission of one tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 pub struct Surveyed {
-    /// Its name; `mcp.*` stands for the tools of all servers.
+    /// Name; `mcp.*` means the tools of all servers.
     pub tool: String,
-    /// Whether it may be called, in general: rules about folders are exceptions from it.
+    /// General verdict: rules about folders are exceptions from it.
     pub verdict: Verdict,
-    /// Who decided that.
+    /// Source of the verdict.
     pub by: Decider,
     /// The rule that decided it, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
-    /// Whether it may change the state of the run and nothing else.
+    /// True if it may change the state of the run and nothing else.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "ts", ts(optional, as = "Option<bool>"))]
     pub state_only: bool,
@@ -63,7 +63,7 @@ pub struct Surveyed {
 pub struct Limit {
     /// The limit.
     pub value: u64,
-    /// Who set it.
+    /// Source of the limit.
     pub by: Decider,
 }
 
@@ -71,11 +71,11 @@ pub struct Limit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FolderRule {
-    /// Which calls it is about.
+    /// Calls that it applies to.
     pub pattern: ToolPattern,
-    /// What it says of them.
+    /// Verdict for them.
     pub verdict: Verdict,
-    /// Who says so.
+    /// Source of the rule.
     pub by: Decider,
 }
 

@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 use super::rules::{RuleSet, Source, ToolPattern, WRITERS};
 use super::{FsPolicy, McpPolicy, Policy};
 
-/// What one run tightens.
+/// Tightening of the policy for one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 pub struct Tightening {
-    /// Whether the user is asked before a file is changed.
+    /// True if the user is asked before a file is changed.
     #[cfg_attr(feature = "ts", ts(optional, as = "Option<bool>"))]
     pub ask_writes: bool,
-    /// What is allowed, as an exception from the other two.
+    /// Calls that are allowed, as exceptions from the other two.
     #[cfg_attr(feature = "ts", ts(optional, as = "Option<Vec<ToolPattern>>"))]
     pub allow: Vec<ToolPattern>,
-    /// What the user is asked about first.
+    /// Calls that need the user's approval.
     #[cfg_attr(feature = "ts", ts(optional, as = "Option<Vec<ToolPattern>>"))]
     pub ask: Vec<ToolPattern>,
-    /// What is denied.
+    /// Calls that are denied.
     #[cfg_attr(feature = "ts", ts(optional, as = "Option<Vec<ToolPattern>>"))]
     pub deny: Vec<ToolPattern>,
     /// The largest read.

@@ -22,7 +22,7 @@ pub struct Approval {
     /// The arguments, exactly as the model wrote them, of a call that is not about files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// Whether there is more than the arguments show.
+    /// True if the arguments are shown in part.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }
@@ -31,15 +31,15 @@ pub struct Approval {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FileChange {
-    /// Which, with its digests before and after.
+    /// File, with its digests before and after.
     #[serde(flatten)]
     pub file: FileIntent,
-    /// Where it really is, if a link leads there.
+    /// Real location, if a link leads there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// What would change, as a unified diff. Empty if that cannot be shown.
+    /// Change as a unified diff. Empty if it cannot be shown.
     pub diff: String,
-    /// Whether there is more than the diff shows.
+    /// True if the diff is shown in part.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }

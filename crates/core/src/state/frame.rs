@@ -23,7 +23,7 @@ use crate::package::{Subworkflow, Workflow};
 /// Maximum depth of calls.
 pub const DEEPEST: usize = 8;
 
-/// A call that has not returned, as `callStack` of the caller's document has it.
+/// A call that has not returned, as in `callStack` of the caller's document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -45,7 +45,7 @@ pub struct Caller {
     /// The call.
     #[serde(flatten)]
     pub frame: Frame,
-    /// Where the caller stands.
+    /// State of the caller.
     pub state: RunState,
 }
 

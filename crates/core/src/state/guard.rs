@@ -58,7 +58,7 @@ pub enum Author {
     Runtime,
 }
 
-/// What happens when a node is left, or the end node completed, while something that it declares is missing.
+/// Treatment of a missing output or variable that a node declares, when it is left or, at the end, completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -68,7 +68,7 @@ pub enum MissingRule {
     Enforce,
     /// The change is made, with a warning.
     Warn,
-    /// Nobody looks.
+    /// Not checked.
     Off,
 }
 

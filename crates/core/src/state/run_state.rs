@@ -16,21 +16,21 @@ pub struct RunState {
     pub current_node_id: String,
     /// The nodes that are done, in order.
     pub steps_completed: Vec<String>,
-    /// What conditions and later steps look at.
+    /// Values for conditions and later steps.
     #[serde(default)]
     pub variables: Map<String, Json>,
-    /// How many branches were decided.
+    /// Number of decided branches.
     #[serde(default)]
     pub decisions: usize,
-    /// The files that were made, from the root of the project.
+    /// Created files, from the root of the project.
     #[serde(default)]
     pub artifacts: Vec<String>,
-    /// Documents that come from outside, such as the artifacts of a calling workflow.
+    /// External documents, such as the artifacts of a calling workflow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub input_documents: Vec<String>,
-    /// Whether the workflow is complete.
+    /// True if the workflow is complete.
     pub complete: bool,
-    /// Why it cannot be completed, where its status says so. It counts for a workflow that was called.
+    /// Reason why it cannot be completed, if its status says so. It matters for a called workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }

@@ -30,12 +30,12 @@ pub struct Backward {
     pub later: Vec<String>,
 }
 
-/// What can be done about a file.
+/// Possible treatment of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Prospect {
-    /// It can be taken back.
+    /// It can be reverted.
     Ready,
     /// It is as it was.
     Done,

@@ -16,7 +16,7 @@ const AROUND: usize = 3;
 /// Time after which the diff settles for one that is not the shortest.
 const TIME: Duration = Duration::from_millis(500);
 
-/// What differs in a file.
+/// Differences of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -24,9 +24,9 @@ pub struct Hunks {
     /// The digest of the file now.
     #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub now: Digest,
-    /// Whether the run made the file.
+    /// True if the run created the file.
     pub created: bool,
-    /// Whether the file is as the run left it.
+    /// True if the file is as the run left it.
     pub is_current: bool,
     /// The hunks, from the top.
     pub hunks: Vec<Hunk>,
@@ -52,13 +52,13 @@ pub struct HunkRange {
     /// The first line before.
     #[schemars(with = "u32")]
     pub old_start: usize,
-    /// How many there were.
+    /// Number of lines before.
     #[schemars(with = "u32")]
     pub old_lines: usize,
     /// The first line now.
     #[schemars(with = "u32")]
     pub new_start: usize,
-    /// How many there are.
+    /// Number of lines after.
     #[schemars(with = "u32")]
     pub new_lines: usize,
 }
@@ -67,13 +67,13 @@ pub struct HunkRange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct HunkLine {
-    /// Where it is.
+    /// Side of the comparison.
     pub side: HunkSide,
-    /// What it says.
+    /// Text of the line.
     pub text: String,
 }
 
-/// Where a line is.
+/// Side of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]

@@ -10,13 +10,13 @@ use crate::runtime::{ResumeError, StartError};
 use crate::step_log::Halt;
 use crate::store::{RunError, RunId};
 
-/// What a message of the user led to.
+/// Reaction to a message of the user.
 // After any reaction the caller may call `Conversation::drive`, which does the pending work.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Reaction {
-    /// The model is at work.
+    /// The model is working.
     Work,
     /// A run was started, and the user's messages go to it from here on.
     Started {
@@ -32,7 +32,7 @@ pub enum Reaction {
         #[cfg_attr(feature = "ts", ts(type = "string"))]
         run_id: RunId,
     },
-    /// The menu of the agent is to be shown.
+    /// The client should show the agent's menu.
     Menu {
         /// Its lines.
         lines: Vec<MenuLine>,
@@ -44,14 +44,14 @@ pub enum Reaction {
     },
     /// The message is ambiguous, or matches nothing.
     Clarify {
-        /// What is unclear.
+        /// Reason why it is unclear.
         reason: String,
-        /// What can be chosen.
+        /// Available choices.
         choices: Vec<Choice>,
     },
     /// The choice cannot be carried out.
     Refused {
-        /// Why.
+        /// Reason of the failure.
         #[serde(rename = "message", serialize_with = "as_text")]
         #[schemars(rename = "message", with = "String")]
         #[cfg_attr(feature = "ts", ts(rename = "message", type = "string"))]
@@ -73,9 +73,9 @@ pub enum Reaction {
     },
     /// There is no run to resume or to leave.
     NoRun,
-    /// The help is to be shown.
+    /// The client should show the help.
     Help,
-    /// The status is to be shown.
+    /// The client should show the status.
     Status,
     /// The message was empty.
     Nothing,

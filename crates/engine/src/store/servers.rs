@@ -34,7 +34,7 @@ pub enum KnownServersError {
     Secret(#[from] SecretError),
 }
 
-/// Whether runs may use a server.
+/// Availability of a server to runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]

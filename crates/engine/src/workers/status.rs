@@ -22,34 +22,34 @@ const MAX_STATUSES: usize = 4096;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunStatus {
-    /// Which one.
+    /// Conversation or run.
     pub journal: JournalId,
     /// Its phase; none when it was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// Why it rests.
+    /// Reason why it is idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Why, in words.
+    /// Reason as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What kind of question it waits with.
+    /// Kind of the open question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<QuestionKind>,
-    /// The node it is at.
+    /// Current node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_node: Option<String>,
-    /// How many nodes are done, where that is known.
+    /// Number of completed nodes, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps_completed: Option<u32>,
     /// Requests to the model, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u32>,
-    /// When.
+    /// Time of the status.
     pub time: String,
-    /// Whether a process is at work on it.
+    /// True if a process is working on it.
     pub at_work: bool,
-    /// Whether it was removed.
+    /// True if it was removed.
     pub removed: bool,
 }
 

@@ -14,7 +14,7 @@ pub struct HunkQuery {
     pub path: String,
 }
 
-/// A hunk that is to be reverted.
+/// Hunk to revert.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -23,11 +23,11 @@ pub struct RevertHunk {
     pub path: String,
     /// The digest that the file must have now.
     pub if_match_sha256: String,
-    /// Where the hunk is in it.
+    /// Position of the hunk in it.
     pub hunk: HunkRange,
 }
 
-/// The step that is to be reverted.
+/// Step to revert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -35,7 +35,7 @@ pub struct RevertQuery {
     /// The event by which the run came to the node.
     #[cfg_attr(test, ts(type = "number"))]
     pub visit: u64,
-    /// Whether all later steps are reverted, too.
+    /// True to revert all later steps, too.
     pub onward: Option<bool>,
 }
 
@@ -54,18 +54,18 @@ pub struct RevertPlan {
 pub struct RevertPlanFile {
     /// The file, from the root of the project.
     pub path: String,
-    /// Whether it is removed, because it did not exist before.
+    /// True if it is removed, because it did not exist before.
     pub removed: bool,
-    /// The digest of the file now; none when it is gone.
+    /// Current digest of the file; none when it does not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
-    /// What can be done.
+    /// Possible treatment.
     pub prospect: Prospect,
     /// The nodes that wrote it later. Their changes are reverted with it.
     pub later: Vec<String>,
 }
 
-/// Files that are to be reverted.
+/// Files to revert.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -73,7 +73,7 @@ pub struct RevertStep {
     /// The event by which the run came to the node.
     #[cfg_attr(test, ts(type = "number"))]
     pub visit: u64,
-    /// Whether all later steps are reverted, too.
+    /// True to revert all later steps, too.
     pub onward: Option<bool>,
     /// The files that the user has confirmed.
     pub files: Vec<ConfirmedFile>,
@@ -86,7 +86,7 @@ pub struct RevertStep {
 pub struct ConfirmedFile {
     /// The file, from the root of the project.
     pub path: String,
-    /// The digest that it must have now; absent when it must be gone.
+    /// Digest that it must have now; absent when it must not exist.
     pub if_match_sha256: Option<String>,
 }
 
@@ -104,7 +104,7 @@ pub struct RevertResult {
 pub struct RevertedFile {
     /// The file, from the root of the project.
     pub path: String,
-    /// Why it was left alone; none when it was reverted.
+    /// Reason why it was not reverted; none when it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<String>,
 }
@@ -126,7 +126,7 @@ pub struct ForkQuery {
 pub struct ForkPreview {
     /// The node.
     pub node: String,
-    /// Which visit of it.
+    /// Number of the visit.
     pub number: u32,
     /// The nodes whose workflow waits there, the run's own first.
     pub callers: Vec<String>,
@@ -134,7 +134,7 @@ pub struct ForkPreview {
     pub steps_completed: Vec<String>,
     /// The variables of the state.
     pub variables: Map<String, Json>,
-    /// How many branches were decided.
+    /// Number of decided branches.
     pub decisions: u32,
     /// The files that the state names.
     pub artifacts: Vec<String>,
@@ -142,7 +142,7 @@ pub struct ForkPreview {
     pub documents: u32,
     /// Messages between user and model that the model still has there.
     pub words: u32,
-    /// Whether the workflow is complete there.
+    /// True if the workflow is complete there.
     pub complete: bool,
 }
 
@@ -154,7 +154,7 @@ pub struct NewFork {
     /// The event by which the other run came to the node.
     #[cfg_attr(test, ts(type = "number"))]
     pub event: u64,
-    /// Whether it starts at once; else it waits.
+    /// True to start at once; else it waits.
     pub start: Option<bool>,
     /// The model, if it starts at once; that of the settings when absent.
     pub model: Option<String>,

@@ -21,7 +21,7 @@ pub struct ConversationQuery {
     pub project: Option<String>,
     /// Those that contain this text.
     pub words: Option<String>,
-    /// At most so many; 200 when absent.
+    /// Maximum number; 200 when absent.
     pub limit: Option<u32>,
 }
 
@@ -31,7 +31,7 @@ pub struct ConversationQuery {
 pub struct ConversationList {
     /// The one in which something happened last comes first.
     pub conversations: Vec<Conversation>,
-    /// Whether there are more than these, or a search ended before it had read everything.
+    /// True if there are more than these, or a search ended before it had read everything.
     pub more: bool,
     /// Folders of conversations that cannot be read, as far as they were looked at.
     pub damaged: Vec<Flaw>,
@@ -46,7 +46,7 @@ pub struct Conversation {
     pub id: String,
     /// The id of its project.
     pub project: String,
-    /// What it is about.
+    /// Title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The package whose agents are available, as `name@version`.
@@ -55,20 +55,20 @@ pub struct Conversation {
     /// The agent it began with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// When it was created.
+    /// Time of creation.
     pub created: String,
-    /// When something last happened.
+    /// Time of the last event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated: Option<String>,
-    /// The phase of the conversation itself, once a message was sent; its run has a phase of its own.
+    /// Phase of the conversation itself, once a message was sent; its run has its own phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
     /// The kind of question that is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<QuestionKind>,
-    /// Whether it is at work in this server.
+    /// True if it is working in this server.
     pub at_work: bool,
-    /// The other process that has it.
+    /// Other process that is using it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<String>,
     /// The text around the match of a search.
@@ -96,7 +96,7 @@ pub struct ConversationDetail {
     /// The run that receives the user's messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_run: Option<String>,
-    /// Why it cannot be resumed: what is gone, and what to do.
+    /// Reason why it cannot be resumed, and advice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
 }
@@ -114,14 +114,14 @@ pub enum ConversationMode {
     Workflow,
 }
 
-/// A conversation that is to be started: with an agent, else as plain chat.
+/// Conversation to start: with an agent, else as plain chat.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct NewConversation {
     /// The id of the project.
     pub project: String,
-    /// The package whose agents and workflows are meant.
+    /// Package of the agents and workflows.
     pub package: Option<String>,
     /// The active agent.
     pub agent: Option<String>,
@@ -154,11 +154,11 @@ pub struct Title {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RemovedConversation {
-    /// The runs that went with it.
+    /// Runs that were removed with it.
     pub runs: Vec<String>,
 }
 
-/// A workflow that is to be started from a conversation.
+/// Workflow to start from a conversation.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]

@@ -18,7 +18,7 @@ pub struct FileQuery {
 pub struct FileList {
     /// Folders first, then by name.
     pub entries: Vec<FileEntry>,
-    /// Whether there are more.
+    /// True if there are more.
     pub more: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct FileList {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileEntry {
-    /// Whether it is a file, and not a folder.
+    /// True for a file, false for a folder.
     pub is_file: bool,
     /// Its name.
     pub name: String,
@@ -59,6 +59,6 @@ pub struct WriteFile {
     pub path: String,
     /// The whole text.
     pub text: String,
-    /// The digest that the file must have now; a file that is not there yet when absent.
+    /// Digest that the file must have now; absent if it must not exist yet.
     pub if_match_sha256: Option<String>,
 }

@@ -7,36 +7,36 @@ use serde::{Deserialize, Serialize};
 
 use super::CheckStep;
 
-/// The MCP servers that are set up.
+/// Configured MCP servers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct McpServers {
     /// By name.
     pub servers: Vec<McpServerItem>,
-    /// Whether the policy lets runs use servers at all.
+    /// True if the policy lets runs use servers at all.
     pub policy_enabled: bool,
 }
 
-/// An MCP server that is set up.
+/// Configured MCP server.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct McpServerItem {
-    /// What the user calls it.
+    /// Name that the user gave it.
     pub name: String,
-    /// Whether runs may use it.
+    /// Availability to runs.
     pub state: ServerState,
-    /// How it is reached.
+    /// Transport.
     pub way: McpTransport,
     /// The same in one line: the command, or the address.
     pub line: String,
     /// Variables that it needs and that are set nowhere.
     pub unset: Vec<String>,
-    /// Time until it has said which tools it has, such as `1m`; 30 seconds when absent.
+    /// Time limit until it has listed its tools, such as `1m`; 30 seconds when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub startup_timeout: Option<String>,
-    /// Time for one call; what the policy says when absent.
+    /// Time limit of a call; that of the policy when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_timeout: Option<String>,
     /// The result of its last test, since the program started.
@@ -70,7 +70,7 @@ pub enum McpTransport {
     },
     /// Over streamable HTTP.
     Http {
-        /// Where it is.
+        /// Address of the server.
         url: String,
         /// Headers of every request.
         #[serde(default)]
@@ -78,32 +78,32 @@ pub enum McpTransport {
     },
 }
 
-/// A variable or a header of an MCP server. A secret goes in and never comes out: `${NAME}` stands for it.
+/// Variable or header of an MCP server. A secret is written and never returned: `${NAME}` stands for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct McpValue {
     /// Its name.
     pub name: String,
-    /// Its value. None when it is not shown, and to keep what is there.
+    /// Value. None if it is not shown; in a request, none keeps the current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Whether a secret is stored for it. Not heeded in a request.
+    /// True if a secret is stored for it. Ignored in a request.
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub stored: bool,
 }
 
-/// An MCP server that is to be set up, or as it is to be from now on.
+/// MCP server to add, or its new settings.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct SetMcpServer {
-    /// How it is reached.
+    /// Transport.
     pub way: McpTransport,
-    /// Whether runs may use it; as it was when absent, and a new one may not.
+    /// True if runs may use it; when absent, unchanged, and false for a new one.
     pub enabled: Option<bool>,
-    /// Time until it has said which tools it has, such as `1m`.
+    /// Time limit until it has listed its tools, such as `1m`.
     pub startup_timeout: Option<String>,
     /// Time for one call.
     pub call_timeout: Option<String>,
@@ -114,7 +114,7 @@ pub struct SetMcpServer {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct McpSwitch {
-    /// Whether they may.
+    /// True if runs may use it.
     pub enabled: bool,
 }
 
@@ -125,11 +125,11 @@ pub struct McpSwitch {
 pub struct McpFile {
     /// JSON with `mcpServers`.
     pub text: String,
-    /// Whether they are saved; else they are only shown.
+    /// True to save them; else they are only shown.
     pub save: bool,
 }
 
-/// The servers of such a file.
+/// Servers of another tool's settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct McpImport {
@@ -144,13 +144,13 @@ pub struct McpImport {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct McpImportServer {
-    /// What it is called there.
+    /// Name in the other tool.
     pub called: String,
-    /// What it is called here.
+    /// Name in this program.
     pub name: String,
     /// The command, or the address.
     pub line: String,
-    /// Whether a server of this name is set up already, and is replaced.
+    /// True if it replaces a configured server of this name.
     pub replaces: bool,
     /// The variables whose values are stored as secrets.
     pub secrets: Vec<String>,
@@ -161,7 +161,7 @@ pub struct McpImportServer {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct McpTestResult {
-    /// Whether it works.
+    /// True if it works.
     pub ok: bool,
     /// The time of the test.
     pub at: String,
@@ -171,7 +171,7 @@ pub struct McpTestResult {
     pub tools: Vec<McpTool>,
     /// Tools that are not offered to models, and why.
     pub left_out: Vec<String>,
-    /// What can be read from it.
+    /// Resources that can be read.
     pub resources: Vec<McpResource>,
     /// The last that it logged, and wrote to its standard error.
     pub log: Vec<String>,
@@ -183,23 +183,23 @@ pub struct McpTestResult {
 pub struct McpTool {
     /// Its name at the server.
     pub name: String,
-    /// What it does, in the server's words.
+    /// Description by the server.
     pub description: String,
-    /// What holds for it, and who decided that.
+    /// Permission of the tool, with its source.
     pub rule: Surveyed,
 }
 
-/// Something that can be read from an MCP server.
+/// Resource of an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct McpResource {
     /// Its address.
     pub uri: String,
-    /// What people call it.
+    /// Name for people.
     pub name: String,
 }
 
-/// For whom it is asked what tools may do.
+/// Scope of the permissions to show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -215,7 +215,7 @@ pub struct ToolQuery {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ToolSurvey {
-    /// The agent that was asked about.
+    /// The agent of the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// Tool by tool, with those of MCP servers that were tested.

@@ -4,35 +4,35 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// The models that are set up.
+/// Configured models.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Models {
     /// By name.
     pub models: Vec<ModelItem>,
-    /// The one that runs use when nothing else is said.
+    /// Default model of runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// The providers that are known, for new models.
     pub profiles: Vec<ProfileItem>,
 }
 
-/// A model that is set up. Its key is never returned.
+/// Configured model. Its key is never returned.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ModelItem {
-    /// What the user calls it.
+    /// Name that the user gave it.
     pub name: String,
-    /// What the provider calls it.
+    /// Name at the provider.
     pub model: String,
     /// The profile of the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Where it is.
+    /// Address of its endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// Where its key was found: a variable, `credentials.toml`, `keyring` or `none`.
+    /// Location of its key: a variable, `credentials.toml`, `keyring` or `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The size of its window, in tokens.
@@ -41,7 +41,7 @@ pub struct ModelItem {
     /// The price of a million tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// What is wrong with it.
+    /// Problem with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -53,7 +53,7 @@ pub struct ModelItem {
 pub struct Price {
     /// Those that are sent.
     pub input: f64,
-    /// Those that come back.
+    /// Tokens that are received.
     pub output: f64,
     /// Cached input; the price of other input when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,9 +67,9 @@ pub struct Price {
 pub struct ProfileItem {
     /// Its name.
     pub name: String,
-    /// What people call it.
+    /// Name for people.
     pub title: String,
-    /// Where its endpoint is, if it has one place.
+    /// Address of its endpoint, if it has a fixed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The environment variable in which its users keep the key.
@@ -82,28 +82,28 @@ pub struct ProfileItem {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct SetModel {
-    /// What the provider calls it.
+    /// Name at the provider.
     pub model: Option<String>,
     /// The profile of the provider.
     pub profile: Option<String>,
-    /// Where it is.
+    /// Address of its endpoint.
     pub base_url: Option<String>,
     /// Its key, which is stored and never returned.
     pub key: Option<String>,
     /// The environment variable that its key is in.
     pub key_variable: Option<String>,
-    /// Whether it needs no key.
+    /// True if it needs no key.
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub no_key: bool,
     /// The size of its window, in tokens.
     pub window: Option<u64>,
     /// The longest reply, in tokens.
     pub max_output: Option<u64>,
-    /// How freely it speaks.
+    /// Sampling temperature.
     pub temperature: Option<f64>,
     /// The price of a million tokens.
     pub price: Option<Price>,
-    /// Whether runs use it from now on.
+    /// True to make it the default model of runs.
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub use_it: bool,
 }
@@ -112,7 +112,7 @@ pub struct SetModel {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ModelTestResult {
-    /// Whether it works.
+    /// True if it works.
     pub ok: bool,
     /// The steps, in their order.
     pub steps: Vec<CheckStep>,
@@ -126,9 +126,9 @@ pub struct CheckStep {
     pub name: String,
     /// `ok`, `failed` or `skipped`.
     pub status: String,
-    /// What was found.
+    /// Result of the step.
     pub message: String,
-    /// What to do about it.
+    /// Advice for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
@@ -139,9 +139,9 @@ pub struct CheckStep {
 pub struct ProbeResult {
     /// One line each.
     pub findings: Vec<Measurement>,
-    /// In what the server differs from its profile.
+    /// Differences of the server from its profile.
     pub changes: Json,
-    /// Whether that was remembered.
+    /// True if they were stored.
     pub remembered: bool,
 }
 
@@ -149,12 +149,12 @@ pub struct ProbeResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Measurement {
-    /// What.
+    /// Name of the measurement.
     pub name: String,
-    /// Whether the server does it; none when that is unknown.
+    /// True if the server supports it; none when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<bool>,
-    /// What was found.
+    /// Result of the measurement.
     pub message: String,
 }
 
@@ -177,13 +177,13 @@ pub struct Setting {
     pub key: String,
     /// Its value; none when it is not set and has no default.
     pub value: Option<Json>,
-    /// What it is without the user.
+    /// Default value.
     pub default: Option<Json>,
-    /// What it is for.
+    /// Purpose of the setting.
     pub about: String,
 }
 
-/// A setting that is to be changed.
+/// Setting to change.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]

@@ -25,13 +25,13 @@ pub struct Package {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// The digest of its content, which tells it from every other. It can be written for the package everywhere.
+    /// Digest of its content, which identifies it. It is accepted wherever a package is named.
     pub sha256: String,
-    /// When it was imported.
+    /// Time of the import.
     pub imported: String,
-    /// What it was imported from.
+    /// Source of the import.
     pub origin: String,
-    /// How many files it has.
+    /// Number of files.
     pub files: u64,
     /// Their size together.
     pub bytes: u64,
@@ -46,13 +46,13 @@ pub struct PackageContent {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// What it is for.
+    /// Purpose of the package.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Who wrote it.
+    /// Author of the package.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Whether it says that it needs the network.
+    /// True if it declares that it needs the network.
     pub requires_network: bool,
     /// Its workflows; the first is the default.
     pub workflows: Vec<Workflow>,
@@ -65,11 +65,11 @@ pub struct PackageContent {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Workflow {
-    /// What a run is started with: its id, or the path of its document.
+    /// Reference to start a run with: its id, or the path of its document.
     pub reference: String,
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Purpose of the workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The agent that runs it when none is named.
@@ -91,13 +91,13 @@ pub struct Agent {
     pub title: String,
     /// Its icon, mostly an emoji.
     pub icon: String,
-    /// Its role, in its own words.
+    /// Role, as the agent describes it.
     pub role: String,
     /// Its menu, as it is shown.
     pub menu: Vec<MenuLine>,
-    /// Whether it may use files.
+    /// True if it may use files.
     pub uses_files: bool,
-    /// The MCP servers that it asks for.
+    /// MCP servers that it requests.
     pub mcp_servers: Vec<String>,
 }
 
@@ -106,7 +106,7 @@ pub struct Agent {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Picture {
-    /// What it is called.
+    /// Title of the workflow.
     pub title: String,
     /// The node that a run starts at.
     pub entry: Option<String>,
@@ -120,7 +120,7 @@ pub struct Picture {
     pub nodes: Vec<PictureNode>,
     /// The edges.
     pub edges: Vec<PictureEdge>,
-    /// How many edges are not shown, because there are too many for a picture.
+    /// Number of edges that are not shown, because there are too many for a picture.
     #[serde(default)]
     pub left_out: u32,
 }
@@ -145,7 +145,7 @@ pub struct PictureStart {
     pub y: f64,
     /// The line to the entry, as SVG writes it.
     pub path: String,
-    /// Where the line ends.
+    /// End of the line.
     pub tip: Point,
 }
 
@@ -186,9 +186,9 @@ pub struct PictureEdge {
     pub to: String,
     /// The name of the move.
     pub label: String,
-    /// Whether it is taken when no other applies.
+    /// True if it is taken when no other applies.
     pub is_default: bool,
-    /// When it applies.
+    /// Condition of the move.
     pub condition: Option<String>,
     /// `forward`, `back` (a loop) or `own` (from a node to itself).
     pub flow: String,
@@ -196,9 +196,9 @@ pub struct PictureEdge {
     pub path: String,
     /// The corners of the line.
     pub points: Vec<Point>,
-    /// Where the line ends.
+    /// End of the line.
     pub tip: Point,
-    /// Where the label is.
+    /// Position of the label.
     pub label_box: LabelBox,
 }
 
@@ -223,7 +223,7 @@ pub struct LabelBox {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PackagePath {
-    /// Where it is, from the root of the disk.
+    /// Absolute path.
     pub path: String,
 }
 
@@ -231,15 +231,15 @@ pub struct PackagePath {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Report {
-    /// Whether it can be imported and run.
+    /// True if it can be imported and run.
     pub valid: bool,
-    /// How many errors there are.
+    /// Number of errors.
     pub errors: u32,
-    /// How many warnings.
+    /// Number of warnings.
     pub warnings: u32,
-    /// What was found; of very many, the first.
+    /// Findings; of very many, the first.
     pub findings: Vec<Finding>,
-    /// What is in it, if it is valid.
+    /// Content of the package, if it is valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<PackageContent>,
 }
@@ -254,7 +254,7 @@ pub struct Finding {
     pub name: String,
     /// `error` or `warning`.
     pub severity: String,
-    /// The file of the package; may be blank when it is about the whole.
+    /// File of the package; blank when the finding is about the whole package.
     pub file: String,
     /// The line, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -262,15 +262,15 @@ pub struct Finding {
     /// The column, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// The value that it is about, as a JSON Pointer into the file or its frontmatter.
+    /// Value of the finding, as a JSON Pointer into the file or its frontmatter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
     /// The line itself, if it is not too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<String>,
-    /// What is wrong.
+    /// Problem.
     pub message: String,
-    /// What to do about it.
+    /// Advice for the author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
@@ -284,7 +284,7 @@ pub struct ImportedPackage {
     pub package: Option<Package>,
     /// `new`, `already-there`, `repaired` or `rejected`.
     pub outcome: String,
-    /// What was found in it.
+    /// Report of its check.
     pub report: Report,
 }
 
@@ -304,20 +304,20 @@ pub struct CodePage {
     pub explanation: String,
 }
 
-/// A package that is to be written.
+/// Package to create.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct NewPackage {
-    /// The folder that is made for it, from the root of the disk.
+    /// Absolute path of the folder that is created for it.
     pub path: String,
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Purpose of the package.
     pub description: Option<String>,
-    /// Who writes it.
+    /// Author of the package.
     pub author: Option<String>,
-    /// What its workflow looks like.
+    /// Shape of its workflow.
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<Template>"))]
     pub template: Template,
@@ -342,7 +342,7 @@ pub enum Template {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct RemoveQuery {
-    /// Whether it is removed although runs and conversations cannot be resumed without it.
+    /// True to remove it although runs and conversations cannot be resumed without it.
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub confirm: bool,
@@ -352,22 +352,22 @@ pub struct RemoveQuery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RemovedPackage {
-    /// Whether it is gone. If not, this is to be confirmed.
+    /// True if it was removed. If not, the request needs a confirmation.
     pub removed: bool,
-    /// How many conversations, and runs that are not complete, cannot be resumed without it.
+    /// Number of conversations, and of incomplete runs, that cannot be resumed without it.
     pub unfinished: u32,
 }
 
-/// A folder that is to be packed into one file.
+/// Folder to pack into one file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct PackOrder {
-    /// The folder with `bmad.json`, from the root of the disk.
+    /// Absolute path of the folder with `bmad.json`.
     pub path: String,
     /// The file to write; beside the folder when absent.
     pub output: Option<String>,
-    /// Whether a file that is there is replaced, if it is named.
+    /// True to replace an existing file, if `output` names one.
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub replace: bool,
@@ -405,7 +405,7 @@ pub enum DrawFormat {
     Mermaid,
     /// For Graphviz.
     Dot,
-    /// A picture, light or dark as its reader has it.
+    /// A picture that follows the reader's light or dark setting.
     Svg,
 }
 

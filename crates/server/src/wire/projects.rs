@@ -23,33 +23,33 @@ pub struct Project {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Where it is.
+    /// Path of the folder.
     pub path: String,
-    /// Whether the folder is there.
+    /// True if the folder exists.
     pub exists: bool,
     /// The package that was used last, as `name@version`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_package: Option<String>,
-    /// Whether that package is in the store.
+    /// True if that package is in the store.
     pub has_package: bool,
-    /// When it was first used.
+    /// Time of the first use.
     pub created: String,
-    /// How many runs it has.
+    /// Number of runs.
     pub runs: u32,
-    /// How many conversations it has.
+    /// Number of conversations.
     pub conversations: u32,
-    /// When something last happened in it.
+    /// Time of the last event.
     pub used: String,
-    /// How many of its newest runs wait for the user.
+    /// Number of its newest runs that wait for the user.
     pub waiting: u32,
 }
 
-/// A folder that is to be a project, or where one is now.
+/// Folder to make a project of, or the new folder of one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FolderPath {
-    /// The folder, from the root of the disk.
+    /// Absolute path of the folder.
     pub path: String,
 }
 
@@ -58,9 +58,9 @@ pub struct FolderPath {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct FolderQuery {
-    /// The folder, from the root of the disk; that of the user when absent.
+    /// Absolute path of the folder; the user's home when absent.
     pub path: Option<String>,
-    /// Whether hidden folders are listed.
+    /// True to list hidden folders.
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub hidden: bool,
@@ -77,7 +77,7 @@ pub struct Folders {
     pub parent: Option<String>,
     /// The folders in it, by name.
     pub folders: Vec<FolderEntry>,
-    /// Whether there are more.
+    /// True if there are more.
     pub truncated: bool,
 }
 
@@ -87,7 +87,7 @@ pub struct Folders {
 pub struct FolderEntry {
     /// Its name.
     pub name: String,
-    /// Where it is.
+    /// Path of the folder.
     pub path: String,
 }
 
@@ -95,12 +95,12 @@ pub struct FolderEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sample {
-    /// The project that was made.
+    /// The created project.
     pub project: Project,
     /// The package, as `name@version`.
     pub package: String,
     /// The model that a run is started with.
     pub model: String,
-    /// What the model understands as an answer to its question.
+    /// Answer that the model understands.
     pub answer: String,
 }

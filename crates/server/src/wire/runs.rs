@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 
 use super::{Origin, Picture};
 
-/// A run that is to be started.
+/// Run to start.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -46,9 +46,9 @@ pub struct NewRun {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Bounds {
-    /// Whether it asks before each move.
+    /// Confirmation of moves.
     pub mode: Option<Mode>,
-    /// Whether the state changes through its own tools alone. What is strict stays so.
+    /// True to change the state only through its own tools. A strict run stays strict.
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub strict: bool,
     /// Requests for one input.
@@ -59,7 +59,7 @@ pub struct Bounds {
     pub max_tokens: Option<u64>,
     /// Money for one input.
     pub max_cost: Option<f64>,
-    /// What tools may do; it can only be tightened, and stays with the run.
+    /// Permissions of tools; they can only be tightened, and stay with the run.
     #[cfg_attr(test, ts(optional, as = "Option<Tightening>"))]
     pub tools: Tightening,
 }
@@ -93,7 +93,7 @@ pub struct UserMessage {
 pub struct ResumeRequest {
     /// The model; unchanged when absent.
     pub model: Option<String>,
-    /// What changes from here on.
+    /// Changes of the settings from here on.
     #[cfg_attr(test, ts(optional, as = "Option<Bounds>"))]
     pub bounds: Bounds,
 }
@@ -103,7 +103,7 @@ pub struct ResumeRequest {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Halting {
-    /// Whether it was at work. The phase that follows comes on the stream.
+    /// True if it was working. The next phase follows on the stream.
     pub was_at_work: bool,
 }
 
@@ -118,7 +118,7 @@ pub struct RunQuery {
     pub status: Option<Status>,
     /// Those that were started from this conversation.
     pub conversation: Option<String>,
-    /// At most so many, the newest first; 200 when absent.
+    /// Maximum number, the newest first; 200 when absent.
     pub limit: Option<u32>,
 }
 
@@ -128,8 +128,8 @@ pub struct RunQuery {
 pub struct RunList {
     /// The newest first.
     pub runs: Vec<RunItem>,
-    /// How many there are, with those that are not listed. Without a status or a conversation to look for, folders are
-    /// counted, and those that cannot be read are among them.
+    /// Number of runs, including those that are not listed. Without a status or a conversation in the filter it counts
+    /// folders, also those that cannot be read.
     pub total: u32,
     /// Folders of runs that cannot be read, as far as they were looked at.
     pub damaged: Vec<Flaw>,
@@ -153,14 +153,14 @@ pub struct RunItem {
     /// The conversation that it was started from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    /// When it was created.
+    /// Time of creation.
     pub created: String,
-    /// When something last happened.
+    /// Time of the last event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated: Option<String>,
     /// Its status.
     pub status: Status,
-    /// Why it waits.
+    /// Reason why it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
     /// The same as text.
@@ -169,20 +169,20 @@ pub struct RunItem {
     /// The kind of question that is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<QuestionKind>,
-    /// The node it is at.
+    /// Current node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_node: Option<String>,
-    /// How many nodes are done.
+    /// Number of completed nodes.
     pub steps_completed: u32,
-    /// What it has cost so far; unknown while it is at work, and after a crash.
+    /// Cost so far; unknown while it is working, and after a crash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
-    /// Whether it is at work in this server.
+    /// True if it is working in this server.
     pub at_work: bool,
-    /// The other process that has it.
+    /// Other process that is using it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<String>,
-    /// What is wrong with it.
+    /// Problems of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
 }
@@ -211,12 +211,12 @@ pub struct RunDetail {
     pub question: Option<Question>,
     /// Replies of the model.
     pub turns: u32,
-    /// What they cost.
+    /// Usage of all turns.
     pub usage: Usage,
-    /// The graph of its workflow, laid out; none when its package is gone.
+    /// Graph of its workflow, laid out; none when its package was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<Picture>,
-    /// Why it cannot be resumed: what is gone, and what to do.
+    /// Reason why it cannot be resumed, and advice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
 }
@@ -247,7 +247,7 @@ pub struct Visit {
 pub struct EventQuery {
     /// Those after this one; from the first when absent.
     pub after: Option<u64>,
-    /// At most so many; 500 when absent. A page also ends after about 4 MiB.
+    /// Maximum number; 500 when absent. A page also ends after about 4 MiB.
     pub limit: Option<u32>,
 }
 
@@ -257,7 +257,7 @@ pub struct EventQuery {
 pub struct EventPage {
     /// The events, in their order.
     pub events: Vec<Event>,
-    /// Whether there are more.
+    /// True if there are more.
     pub more: bool,
     /// For `after` of a stream: its events follow these.
     pub cursor: String,
@@ -275,7 +275,7 @@ pub struct StateTexts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StateText {
-    /// Where it is in the folder of the run.
+    /// Path in the folder of the run.
     pub path: String,
     /// The whole text.
     pub text: String,
@@ -301,11 +301,11 @@ pub struct RequestItem {
     /// The node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<String>,
-    /// How many messages it has.
+    /// Number of messages.
     pub count: u32,
     /// An estimate of its tokens.
     pub tokens: u32,
-    /// Whether it is, byte for byte, what was sent.
+    /// True if it equals the sent request byte for byte.
     pub exact: bool,
 }
 
@@ -313,7 +313,7 @@ pub struct RequestItem {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RequestDetail {
-    /// What it is.
+    /// Summary of the request.
     #[serde(flatten)]
     pub item: RequestItem,
     /// Its messages.
@@ -326,7 +326,7 @@ pub struct RequestDetail {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RequestMessage {
-    /// Which part of the prompt it is.
+    /// Part of the prompt.
     pub layer: Layer,
     /// An estimate of its tokens.
     pub tokens: u32,
@@ -341,17 +341,17 @@ pub struct RequestMessage {
 pub enum Layer {
     /// The rules of the runtime, the tool policy or the persona.
     System,
-    /// What the run is about.
+    /// Directive of the run.
     Directive,
-    /// What the node is about.
+    /// Brief of the node.
     Brief,
-    /// Where the run stands.
+    /// State of the run.
     State,
-    /// A file that came with it.
+    /// File that was passed at the start.
     Data,
     /// A message of the user.
     Input,
-    /// What the model said and did before.
+    /// Earlier messages of the model and results of its tools.
     History,
     /// Another message of the runtime.
     Runtime,
@@ -372,14 +372,14 @@ pub struct Changes {
 pub struct ChangedFile {
     /// The file, from the root of the project.
     pub path: String,
-    /// Whether the run made it.
+    /// True if the run created it.
     pub created: bool,
     /// The changes, in their order.
     pub changes: Vec<Change>,
-    /// The digest of the file now; none when it is gone.
+    /// Current digest of the file; none when it does not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
-    /// Whether the file is still as the run left it.
+    /// True if the file is still as the run left it.
     pub is_current: bool,
 }
 
@@ -390,12 +390,12 @@ pub struct ChangedFile {
 pub struct Change {
     /// The event that announced it.
     pub seq: u64,
-    /// The call that made it.
+    /// Call of the change.
     pub call_id: String,
     /// The node that the run was at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<String>,
-    /// When.
+    /// Time of the change.
     pub time: String,
     /// The digest before; none when there was no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -439,7 +439,7 @@ pub struct Image {
     pub text: Option<String>,
 }
 
-/// A file that is to be as it was.
+/// File to restore.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -448,29 +448,29 @@ pub struct Revert {
     pub path: String,
     /// As before this change; as before the run when absent.
     pub seq: Option<u64>,
-    /// The digest that the file must have now; absent when it must be gone.
+    /// Digest that the file must have now; absent when it must not exist.
     pub if_match_sha256: Option<String>,
 }
 
-/// The files that a run made.
+/// Files that a run created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Artifacts {
-    /// In the order in which they came.
+    /// In the order of their creation.
     pub artifacts: Vec<Artifact>,
 }
 
-/// A file that a run made.
+/// File that a run created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Artifact {
     /// The file, from the root of the project.
     pub path: String,
-    /// The node that it came from, where that is known.
+    /// Node that created it, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<String>,
-    /// Its size; none when it is gone.
+    /// Size in bytes; none when it does not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }

@@ -4,8 +4,8 @@ use crewagent_engine::store::JournalId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The data of a frame `rewind`: events after this one never became part of the journal. They are to be
-/// dropped, with every incomplete reply.
+/// Data of a frame `rewind`: events after this one never became part of the journal. The client drops them, with every
+/// incomplete reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Rewind {
@@ -15,7 +15,7 @@ pub struct Rewind {
     pub seq: u64,
 }
 
-/// The data of a frame `hello`, with which a stream begins: lists are to be fetched again.
+/// Data of a frame `hello`, with which a stream begins: the client fetches its lists again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Hello {
@@ -30,7 +30,7 @@ pub struct Hello {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Watch {
-    /// Journals with commas between them, such as `run/<id>,conversation/<id>`. A conversation brings its runs along.
+    /// Journals, separated by commas, such as `run/<id>,conversation/<id>`. A conversation includes its runs.
     pub watch: Option<String>,
     /// The id of the last frame that was seen; the header `Last-Event-ID` wins.
     pub after: Option<String>,

@@ -22,17 +22,17 @@ pub struct Program {
     pub platform: String,
     /// The folder of the store.
     pub home: String,
-    /// What steps call the user; may be blank.
+    /// Name of the user in steps; may be blank.
     pub user_name: String,
-    /// The default model; none when none is set up.
+    /// Default model; none when none is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Why that model cannot be used.
+    /// Reason why that model cannot be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_problem: Option<String>,
-    /// Whether the web app is built in.
+    /// True if the web app is built in.
     pub has_web: bool,
-    /// The largest package that is taken as a file, in bytes.
+    /// Maximum size of an uploaded package, in bytes.
     pub max_upload: u32,
 }
 
@@ -53,7 +53,7 @@ pub struct Health {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Diagnosis {
-    /// Whether nothing is broken.
+    /// True if no check failed.
     pub ok: bool,
     /// Every check.
     pub checks: Vec<DoctorCheck>,
@@ -63,12 +63,12 @@ pub struct Diagnosis {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DoctorCheck {
-    /// What was checked.
+    /// Name of the check.
     pub name: String,
     /// `ok`, `warn` or `fail`.
     pub status: String,
-    /// What was found.
+    /// Result of the check.
     pub message: String,
-    /// What to do about it.
+    /// Advice for the user.
     pub advice: Vec<String>,
 }

@@ -30,7 +30,7 @@ title: string,
  */
 icon: string, 
 /**
- * Its role, in its own words.
+ * Role, as the agent describes it.
  */
 role: string, 
 /**
@@ -38,11 +38,11 @@ role: string,
  */
 menu: Array<MenuLine>, 
 /**
- * Whether it may use files.
+ * True if it may use files.
  */
 usesFiles: boolean, 
 /**
- * The MCP servers that it asks for.
+ * MCP servers that it requests.
  */
 mcpServers: Array<string>, };
 
@@ -64,11 +64,11 @@ export type Answer = {
  */
 result: Payload, 
 /**
- * Whether it is a refusal, and which.
+ * Code of the refusal, if it is one.
  */
 refused?: RefusalCode, 
 /**
- * Files that came to be under the artifacts folder, from the root of the project.
+ * New files below the artifacts folder, from the root of the project.
  */
 created?: Array<string>, };
 
@@ -93,12 +93,12 @@ files?: Array<FileChange>,
  */
 arguments?: string, 
 /**
- * Whether there is more than the arguments show.
+ * True if the arguments are shown in part.
  */
 cut?: boolean, };
 
 /**
- * A file that a run made.
+ * File that a run created.
  */
 export type Artifact = { 
 /**
@@ -106,20 +106,20 @@ export type Artifact = {
  */
 path: string, 
 /**
- * The node that it came from, where that is known.
+ * Node that created it, if known.
  */
 nodeId?: string, 
 /**
- * Its size; none when it is gone.
+ * Size in bytes; none when it does not exist.
  */
 bytes?: number, };
 
 /**
- * The files that a run made.
+ * Files that a run created.
  */
 export type Artifacts = { 
 /**
- * In the order in which they came.
+ * In the order of their creation.
  */
 artifacts: Array<Artifact>, };
 
@@ -132,7 +132,7 @@ export type AssistantDelta = {
  */
 turn: number, 
 /**
- * The words.
+ * Text of the piece.
  */
 text: string, 
 /**
@@ -149,7 +149,7 @@ export type AssistantMessage = {
  */
 turn: number, 
 /**
- * Its words.
+ * Text of the reply.
  */
 content?: string, 
 /**
@@ -157,23 +157,23 @@ content?: string,
  */
 toolCalls?: Array<ToolCall>, 
 /**
- * Which of them, counted from 0, have arguments that are not a JSON object.
+ * Indices, from 0, of the calls whose arguments are not a JSON object.
  */
 brokenCalls?: Array<number>, 
 /**
- * Why it ended.
+ * Reason why it ended.
  */
 finish: Finish, 
 /**
- * What it cost.
+ * Usage of the request.
  */
 usage: Usage, 
 /**
- * Which model said it, where that matters: `profile/model`.
+ * Model that wrote it, where that matters: `profile/model`.
  */
 from?: string, 
 /**
- * What else the provider sent and wants back.
+ * Other data that the provider sent and expects back.
  */
 extra?: { [key in string]: JsonValue }, };
 
@@ -182,11 +182,11 @@ extra?: { [key in string]: JsonValue }, };
  */
 export type Bounds = { 
 /**
- * Whether it asks before each move.
+ * Confirmation of moves.
  */
 mode?: Mode, 
 /**
- * Whether the state changes through its own tools alone. What is strict stays so.
+ * True to change the state only through its own tools. A strict run stays strict.
  */
 strict?: boolean, 
 /**
@@ -206,7 +206,7 @@ maxTokens?: number,
  */
 maxCost?: number, 
 /**
- * What tools may do; it can only be tightened, and stays with the run.
+ * Permissions of tools; they can only be tightened, and stay with the run.
  */
 tools?: Tightening, };
 
@@ -215,7 +215,7 @@ tools?: Tightening, };
  */
 export type Caller = { 
 /**
- * Where the caller stands.
+ * State of the caller.
  */
 state: RunState, 
 /**
@@ -240,7 +240,7 @@ export type Change = {
  */
 seq: number, 
 /**
- * The call that made it.
+ * Call of the change.
  */
 callId: string, 
 /**
@@ -248,7 +248,7 @@ callId: string,
  */
 nodeId?: string, 
 /**
- * When.
+ * Time of the change.
  */
 time: string, 
 /**
@@ -269,7 +269,7 @@ export type ChangedFile = {
  */
 path: string, 
 /**
- * Whether the run made it.
+ * True if the run created it.
  */
 created: boolean, 
 /**
@@ -277,11 +277,11 @@ created: boolean,
  */
 changes: Array<Change>, 
 /**
- * The digest of the file now; none when it is gone.
+ * Current digest of the file; none when it does not exist.
  */
 now?: string, 
 /**
- * Whether the file is still as the run left it.
+ * True if the file is still as the run left it.
  */
 isCurrent: boolean, };
 
@@ -312,11 +312,11 @@ name: string,
  */
 status: string, 
 /**
- * What was found.
+ * Result of the step.
  */
 message: string, 
 /**
- * What to do about it.
+ * Advice for the user.
  */
 advice?: string, };
 
@@ -325,11 +325,11 @@ advice?: string, };
  */
 export type Choice = { 
 /**
- * What is typed to choose it.
+ * Text that the user types to choose it.
  */
 answer: string, 
 /**
- * What it is, in words.
+ * Description.
  */
 label: string, };
 
@@ -364,23 +364,23 @@ summary: string,
 explanation: string, };
 
 /**
- * The input was taken for a command. Its result follows.
+ * The input was interpreted as a command. Its result follows.
  */
 export type CommandResolved = { 
 /**
- * The words.
+ * Input of the user.
  */
 text: Payload, 
 /**
- * What they were taken for, such as `StartWorkflow` or `ClarifyChoice`.
+ * Command, such as `StartWorkflow` or `ClarifyChoice`.
  */
 command: string, 
 /**
- * How sure that is.
+ * Confidence of the interpretation.
  */
 confidence: Confidence, 
 /**
- * Why.
+ * Reason of the interpretation.
  */
 reason: string, 
 /**
@@ -388,16 +388,16 @@ reason: string,
  */
 item?: number, 
 /**
- * What can be chosen now, where that is shown.
+ * Available choices, if they are shown.
  */
 choices?: Array<Choice>, 
 /**
- * Why it cannot be done.
+ * Reason why the command cannot be executed.
  */
 error?: MenuError, };
 
 /**
- * How sure a command is.
+ * Confidence that a line means a command.
  */
 export type Confidence = "low" | "medium" | "high" | "exact";
 
@@ -410,7 +410,7 @@ export type ConfirmedFile = {
  */
 path: string, 
 /**
- * The digest that it must have now; absent when it must be gone.
+ * Digest that it must have now; absent when it must not exist.
  */
 ifMatchSha256?: string, };
 
@@ -440,7 +440,7 @@ id: string,
  */
 project: string, 
 /**
- * What it is about.
+ * Title.
  */
 title?: string, 
 /**
@@ -452,15 +452,15 @@ package?: string,
  */
 agentId?: string, 
 /**
- * When it was created.
+ * Time of creation.
  */
 created: string, 
 /**
- * When something last happened.
+ * Time of the last event.
  */
 updated?: string, 
 /**
- * The phase of the conversation itself, once a message was sent; its run has a phase of its own.
+ * Phase of the conversation itself, once a message was sent; its run has its own phase.
  */
 phase?: Phase, 
 /**
@@ -468,11 +468,11 @@ phase?: Phase,
  */
 asks?: QuestionKind, 
 /**
- * Whether it is at work in this server.
+ * True if it is working in this server.
  */
 atWork: boolean, 
 /**
- * The other process that has it.
+ * Other process that is using it.
  */
 heldBy?: string, 
 /**
@@ -505,7 +505,7 @@ runs: Array<string>,
  */
 activeRun?: string, 
 /**
- * Why it cannot be resumed: what is gone, and what to do.
+ * Reason why it cannot be resumed, and advice.
  */
 blocked?: string, 
 /**
@@ -517,7 +517,7 @@ id: string,
  */
 project: string, 
 /**
- * What it is about.
+ * Title.
  */
 title?: string, 
 /**
@@ -529,15 +529,15 @@ package?: string,
  */
 agentId?: string, 
 /**
- * When it was created.
+ * Time of creation.
  */
 created: string, 
 /**
- * When something last happened.
+ * Time of the last event.
  */
 updated?: string, 
 /**
- * The phase of the conversation itself, once a message was sent; its run has a phase of its own.
+ * Phase of the conversation itself, once a message was sent; its run has its own phase.
  */
 phase?: Phase, 
 /**
@@ -545,11 +545,11 @@ phase?: Phase,
  */
 asks?: QuestionKind, 
 /**
- * Whether it is at work in this server.
+ * True if it is working in this server.
  */
 atWork: boolean, 
 /**
- * The other process that has it.
+ * Other process that is using it.
  */
 heldBy?: string, 
 /**
@@ -566,7 +566,7 @@ export type ConversationList = {
  */
 conversations: Array<Conversation>, 
 /**
- * Whether there are more than these, or a search ended before it had read everything.
+ * True if there are more than these, or a search ended before it had read everything.
  */
 more: boolean, 
 /**
@@ -592,7 +592,7 @@ project?: string,
  */
 words?: string, 
 /**
- * At most so many; 200 when absent.
+ * Maximum number; 200 when absent.
  */
 limit?: number, };
 
@@ -617,12 +617,12 @@ agentId?: string,
  */
 project: string, 
 /**
- * What it runs with.
+ * Settings of the conversation.
  */
 settings: RunSettings, };
 
 /**
- * Who decided something.
+ * Source of a decision.
  */
 export type Decider = "settings" | "run" | "agent" | "runtime";
 
@@ -631,7 +631,7 @@ export type Decider = "settings" | "run" | "agent" | "runtime";
  */
 export type Diagnosis = { 
 /**
- * Whether nothing is broken.
+ * True if no check failed.
  */
 ok: boolean, 
 /**
@@ -644,7 +644,7 @@ checks: Array<DoctorCheck>, };
  */
 export type DoctorCheck = { 
 /**
- * What was checked.
+ * Name of the check.
  */
 name: string, 
 /**
@@ -652,11 +652,11 @@ name: string,
  */
 status: string, 
 /**
- * What was found.
+ * Result of the check.
  */
 message: string, 
 /**
- * What to do about it.
+ * Advice for the user.
  */
 advice: Array<string>, };
 
@@ -705,7 +705,7 @@ seq: number,
  */
 part?: number, 
 /**
- * When, as RFC 3339 in UTC with milliseconds.
+ * Time, as RFC 3339 in UTC with milliseconds.
  */
 time: string, 
 /**
@@ -726,7 +726,7 @@ export type EventPage = {
  */
 events: Array<Event>, 
 /**
- * Whether there are more.
+ * True if there are more.
  */
 more: boolean, 
 /**
@@ -743,24 +743,24 @@ export type EventQuery = {
  */
 after?: number, 
 /**
- * At most so many; 500 when absent. A page also ends after about 4 MiB.
+ * Maximum number; 500 when absent. A page also ends after about 4 MiB.
  */
 limit?: number, };
 
 /**
- * Why a request is not granted.
+ * Error of a request.
  */
 export type Fault = { 
 /**
- * Which kind of reason it is.
+ * Kind of the error.
  */
 code: Code, 
 /**
- * What happened and why, for people.
+ * Cause, as text for users.
  */
 message: string, 
 /**
- * What to do about it.
+ * Advice for the user.
  */
 hint?: string, };
 
@@ -769,15 +769,15 @@ hint?: string, };
  */
 export type FileChange = { 
 /**
- * Where it really is, if a link leads there.
+ * Real location, if a link leads there.
  */
 place?: string, 
 /**
- * What would change, as a unified diff. Empty if that cannot be shown.
+ * Change as a unified diff. Empty if it cannot be shown.
  */
 diff: string, 
 /**
- * Whether there is more than the diff shows.
+ * True if the diff is shown in part.
  */
 cut?: boolean, 
 /**
@@ -798,7 +798,7 @@ after?: string, };
  */
 export type FileEntry = { 
 /**
- * Whether it is a file, and not a folder.
+ * True for a file, false for a folder.
  */
 isFile: boolean, 
 /**
@@ -836,7 +836,7 @@ export type FileList = {
  */
 entries: Array<FileEntry>, 
 /**
- * Whether there are more.
+ * True if there are more.
  */
 more: boolean, };
 
@@ -887,7 +887,7 @@ name: string,
  */
 severity: string, 
 /**
- * The file of the package; may be blank when it is about the whole.
+ * File of the package; blank when the finding is about the whole package.
  */
 file: string, 
 /**
@@ -899,7 +899,7 @@ line?: number,
  */
 column?: number, 
 /**
- * The value that it is about, as a JSON Pointer into the file or its frontmatter.
+ * Value of the finding, as a JSON Pointer into the file or its frontmatter.
  */
 pointer?: string, 
 /**
@@ -907,11 +907,11 @@ pointer?: string,
  */
 excerpt?: string, 
 /**
- * What is wrong.
+ * Problem.
  */
 message: string, 
 /**
- * What to do about it.
+ * Advice for the author.
  */
 help?: string, };
 
@@ -925,11 +925,11 @@ export type Finish = "stop" | "length" | "filter";
  */
 export type Flaw = { 
 /**
- * What it is called.
+ * Its name.
  */
 name: string, 
 /**
- * What is wrong with it.
+ * Problem with it.
  */
 reason: string, };
 
@@ -942,16 +942,16 @@ export type FolderEntry = {
  */
 name: string, 
 /**
- * Where it is.
+ * Path of the folder.
  */
 path: string, };
 
 /**
- * A folder that is to be a project, or where one is now.
+ * Folder to make a project of, or the new folder of one.
  */
 export type FolderPath = { 
 /**
- * The folder, from the root of the disk.
+ * Absolute path of the folder.
  */
 path: string, };
 
@@ -960,11 +960,11 @@ path: string, };
  */
 export type FolderQuery = { 
 /**
- * The folder, from the root of the disk; that of the user when absent.
+ * Absolute path of the folder; the user's home when absent.
  */
 path?: string, 
 /**
- * Whether hidden folders are listed.
+ * True to list hidden folders.
  */
 hidden?: boolean, };
 
@@ -973,15 +973,15 @@ hidden?: boolean, };
  */
 export type FolderRule = { 
 /**
- * Which calls it is about.
+ * Calls that it applies to.
  */
 pattern: ToolPattern, 
 /**
- * What it says of them.
+ * Verdict for them.
  */
 verdict: Verdict, 
 /**
- * Who says so.
+ * Source of the rule.
  */
 by: Decider, };
 
@@ -1002,12 +1002,12 @@ parent?: string,
  */
 folders: Array<FolderEntry>, 
 /**
- * Whether there are more.
+ * True if there are more.
  */
 truncated: boolean, };
 
 /**
- * The beginning of a run that goes on from a moment of another one.
+ * Origin of a run that was forked from a node of another one.
  */
 export type Fork = { 
 /**
@@ -1015,7 +1015,7 @@ export type Fork = {
  */
 run: string, 
 /**
- * Its event by which it came to the node.
+ * Event by which it came to the node.
  */
 event: number, 
 /**
@@ -1023,11 +1023,11 @@ event: number,
  */
 callers?: Array<Caller>, 
 /**
- * How many calls of workflows there were.
+ * Number of calls of workflows so far.
  */
 calls?: number, 
 /**
- * What user and model had said to each other, as far as the model still knew it.
+ * Messages of user and model that were still in the model's context.
  */
 words?: Array<Message>, };
 
@@ -1040,7 +1040,7 @@ export type ForkPreview = {
  */
 node: string, 
 /**
- * Which visit of it.
+ * Number of the visit.
  */
 number: number, 
 /**
@@ -1056,7 +1056,7 @@ stepsCompleted: Array<string>,
  */
 variables: { [key in string]: JsonValue }, 
 /**
- * How many branches were decided.
+ * Number of decided branches.
  */
 decisions: number, 
 /**
@@ -1072,7 +1072,7 @@ documents: number,
  */
 words: number, 
 /**
- * Whether the workflow is complete there.
+ * True if the workflow is complete there.
  */
 complete: boolean, };
 
@@ -1090,7 +1090,7 @@ event: number, };
  */
 export type FrameEntered = { 
 /**
- * How many workflows wait now, the caller among them.
+ * Number of waiting workflows, including the caller.
  */
 depth: number, 
 /**
@@ -1098,7 +1098,7 @@ depth: number,
  */
 agentId: string, 
 /**
- * Where that workflow stands.
+ * State of that workflow.
  */
 state: RunState, 
 /**
@@ -1119,7 +1119,7 @@ call: number, };
  */
 export type FrameHeld = { 
 /**
- * Why, and what to do.
+ * Reason and advice.
  */
 message: string, 
 /**
@@ -1136,15 +1136,15 @@ nodeId: string,
 call: number, };
 
 /**
- * A workflow that was called is over, and its caller is active again.
+ * A called workflow ended, and its caller is active again.
  */
 export type FrameLeft = { 
 /**
- * Why it could not be completed. Then the caller stays on its node, and the user is asked.
+ * Reason why it could not be completed. Then the caller stays at its node, and the user is asked.
  */
 failed?: string, 
 /**
- * What became of the caller.
+ * Change of the caller's state.
  */
 change: StateChange, 
 /**
@@ -1169,7 +1169,7 @@ export type FramePlanned = {
  */
 files: Array<FileIntent>, 
 /**
- * When it was planned; the guard's clock.
+ * Time of the plan; the guard's clock.
  */
 at: string, 
 /**
@@ -1195,11 +1195,11 @@ export type FreshLink = {
 url: string, };
 
 /**
- * What a model may do with files.
+ * Permissions of a model for files.
  */
 export type FsPolicy = { 
 /**
- * Whether there are file tools.
+ * True if there are file tools.
  */
 enabled: boolean, 
 /**
@@ -1216,7 +1216,7 @@ maxWriteBytes: number, };
  */
 export type Halting = { 
 /**
- * Whether it was at work. The phase that follows comes on the stream.
+ * True if it was working. The next phase follows on the stream.
  */
 wasAtWork: boolean, };
 
@@ -1238,7 +1238,7 @@ atWork: number,
 streams: number, };
 
 /**
- * The data of a frame `hello`, with which a stream begins: lists are to be fetched again.
+ * Data of a frame `hello`, with which a stream begins: the client fetches its lists again.
  */
 export type Hello = { 
 /**
@@ -1263,7 +1263,7 @@ lines: Array<HunkLine>,
  */
 oldStart: number, 
 /**
- * How many there were.
+ * Number of lines before.
  */
 oldLines: number, 
 /**
@@ -1271,7 +1271,7 @@ oldLines: number,
  */
 newStart: number, 
 /**
- * How many there are.
+ * Number of lines after.
  */
 newLines: number, };
 
@@ -1280,11 +1280,11 @@ newLines: number, };
  */
 export type HunkLine = { 
 /**
- * Where it is.
+ * Side of the comparison.
  */
 side: HunkSide, 
 /**
- * What it says.
+ * Text of the line.
  */
 text: string, };
 
@@ -1306,7 +1306,7 @@ export type HunkRange = {
  */
 oldStart: number, 
 /**
- * How many there were.
+ * Number of lines before.
  */
 oldLines: number, 
 /**
@@ -1314,17 +1314,17 @@ oldLines: number,
  */
 newStart: number, 
 /**
- * How many there are.
+ * Number of lines after.
  */
 newLines: number, };
 
 /**
- * Where a line is.
+ * Side of the comparison.
  */
 export type HunkSide = "both" | "before" | "now";
 
 /**
- * What differs in a file.
+ * Differences of a file.
  */
 export type Hunks = { 
 /**
@@ -1332,11 +1332,11 @@ export type Hunks = {
  */
 now: string, 
 /**
- * Whether the run made the file.
+ * True if the run created the file.
  */
 created: boolean, 
 /**
- * Whether the file is as the run left it.
+ * True if the file is as the run left it.
  */
 isCurrent: boolean, 
 /**
@@ -1396,12 +1396,12 @@ package?: Package,
  */
 outcome: string, 
 /**
- * What was found in it.
+ * Report of its check.
  */
 report: Report, };
 
 /**
- * A change of files that is about to be made.
+ * A planned change of files.
  */
 export type Intent = { 
 /**
@@ -1409,15 +1409,15 @@ export type Intent = {
  */
 files: Array<FileIntent>, 
 /**
- * When it was planned; the guard's clock.
+ * Time of the plan; the guard's clock.
  */
 time: string, 
 /**
- * What the model will be told when all of it is done.
+ * Answer to the model once everything is done.
  */
 answer: Answer, 
 /**
- * What becomes of the state, if its document is among the files.
+ * Change of the state, if its document is among the files.
  */
 state?: StateChange, };
 
@@ -1480,7 +1480,7 @@ height: number,
 lines: Array<string>, };
 
 /**
- * A workflow that is to be started from a conversation.
+ * Workflow to start from a conversation.
  */
 export type LaunchRun = { 
 /**
@@ -1522,12 +1522,12 @@ export type Limit = {
  */
 value: number, 
 /**
- * Who set it.
+ * Source of the limit.
  */
 by: Decider, };
 
 /**
- * What stops a run. Each counts from the user's last input.
+ * Limits that stop a run. Each counts from the user's last input.
  */
 export type Limits = { 
 /**
@@ -1556,12 +1556,12 @@ export type McpFile = {
  */
 text: string, 
 /**
- * Whether they are saved; else they are only shown.
+ * True to save them; else they are only shown.
  */
 save: boolean, };
 
 /**
- * The servers of such a file.
+ * Servers of another tool's settings.
  */
 export type McpImport = { 
 /**
@@ -1578,11 +1578,11 @@ problems: Array<string>, };
  */
 export type McpImportServer = { 
 /**
- * What it is called there.
+ * Name in the other tool.
  */
 called: string, 
 /**
- * What it is called here.
+ * Name in this program.
  */
 name: string, 
 /**
@@ -1590,7 +1590,7 @@ name: string,
  */
 line: string, 
 /**
- * Whether a server of this name is set up already, and is replaced.
+ * True if it replaces a configured server of this name.
  */
 replaces: boolean, 
 /**
@@ -1599,11 +1599,11 @@ replaces: boolean,
 secrets: Array<string>, };
 
 /**
- * What a model may do with MCP servers.
+ * Permissions of a model for MCP servers.
  */
 export type McpPolicy = { 
 /**
- * Whether there are tools of MCP servers.
+ * True if there are tools of MCP servers.
  */
 enabled: boolean, 
 /**
@@ -1612,7 +1612,7 @@ enabled: boolean,
 allowedServers?: Array<string>, };
 
 /**
- * Something that can be read from an MCP server.
+ * Resource of an MCP server.
  */
 export type McpResource = { 
 /**
@@ -1620,24 +1620,24 @@ export type McpResource = {
  */
 uri: string, 
 /**
- * What people call it.
+ * Name for people.
  */
 name: string, };
 
 /**
- * An MCP server that is set up.
+ * Configured MCP server.
  */
 export type McpServerItem = { 
 /**
- * What the user calls it.
+ * Name that the user gave it.
  */
 name: string, 
 /**
- * Whether runs may use it.
+ * Availability to runs.
  */
 state: ServerState, 
 /**
- * How it is reached.
+ * Transport.
  */
 way: McpTransport, 
 /**
@@ -1649,11 +1649,11 @@ line: string,
  */
 unset: Array<string>, 
 /**
- * Time until it has said which tools it has, such as `1m`; 30 seconds when absent.
+ * Time limit until it has listed its tools, such as `1m`; 30 seconds when absent.
  */
 startupTimeout?: string, 
 /**
- * Time for one call; what the policy says when absent.
+ * Time limit of a call; that of the policy when absent.
  */
 callTimeout?: string, 
 /**
@@ -1662,7 +1662,7 @@ callTimeout?: string,
 last?: McpTestResult, };
 
 /**
- * The MCP servers that are set up.
+ * Configured MCP servers.
  */
 export type McpServers = { 
 /**
@@ -1670,7 +1670,7 @@ export type McpServers = {
  */
 servers: Array<McpServerItem>, 
 /**
- * Whether the policy lets runs use servers at all.
+ * True if the policy lets runs use servers at all.
  */
 policyEnabled: boolean, };
 
@@ -1679,7 +1679,7 @@ policyEnabled: boolean, };
  */
 export type McpSwitch = { 
 /**
- * Whether they may.
+ * True if runs may use it.
  */
 enabled: boolean, };
 
@@ -1688,7 +1688,7 @@ enabled: boolean, };
  */
 export type McpTestResult = { 
 /**
- * Whether it works.
+ * True if it works.
  */
 ok: boolean, 
 /**
@@ -1708,7 +1708,7 @@ tools: Array<McpTool>,
  */
 leftOut: Array<string>, 
 /**
- * What can be read from it.
+ * Resources that can be read.
  */
 resources: Array<McpResource>, 
 /**
@@ -1725,11 +1725,11 @@ export type McpTool = {
  */
 name: string, 
 /**
- * What it does, in the server's words.
+ * Description by the server.
  */
 description: string, 
 /**
- * What holds for it, and who decided that.
+ * Permission of the tool, with its source.
  */
 rule: Surveyed, };
 
@@ -1754,7 +1754,7 @@ env: Array<McpValue>,
  */
 cwd?: string, } | { "kind": "http", 
 /**
- * Where it is.
+ * Address of the server.
  */
 url: string, 
 /**
@@ -1763,7 +1763,7 @@ url: string,
 headers: Array<McpValue>, };
 
 /**
- * A variable or a header of an MCP server. A secret goes in and never comes out: `${NAME}` stands for it.
+ * Variable or header of an MCP server. A secret is written and never returned: `${NAME}` stands for it.
  */
 export type McpValue = { 
 /**
@@ -1771,11 +1771,11 @@ export type McpValue = {
  */
 name: string, 
 /**
- * Its value. None when it is not shown, and to keep what is there.
+ * Value. None if it is not shown; in a request, none keeps the current one.
  */
 value?: string, 
 /**
- * Whether a secret is stored for it. Not heeded in a request.
+ * True if a secret is stored for it. Ignored in a request.
  */
 stored?: boolean, };
 
@@ -1784,15 +1784,15 @@ stored?: boolean, };
  */
 export type Measurement = { 
 /**
- * What.
+ * Name of the measurement.
  */
 name: string, 
 /**
- * Whether the server does it; none when that is unknown.
+ * True if the server supports it; none when unknown.
  */
 found?: boolean, 
 /**
- * What was found.
+ * Result of the measurement.
  */
 message: string, };
 
@@ -1801,15 +1801,15 @@ message: string, };
  */
 export type MenuError = { 
 /**
- * Which kind.
+ * Kind of the failure.
  */
 code: MenuErrorCode, 
 /**
- * What is wrong, in one sentence.
+ * Problem, in one sentence.
  */
 message: string, 
 /**
- * What to do about it.
+ * Advice for the user.
  */
 hint: string, };
 
@@ -1831,7 +1831,7 @@ number: number,
  */
 trigger?: string, 
 /**
- * What it is for.
+ * Purpose of the item.
  */
 description: string, };
 
@@ -1848,7 +1848,7 @@ content: string, } | { "role": "user",
  */
 content: string, } | { "role": "assistant", 
 /**
- * Its words; none when it only called tools.
+ * Text; none when it only called tools.
  */
 content: string | null, 
 /**
@@ -1856,7 +1856,8 @@ content: string | null,
  */
 tool_calls?: Array<ToolCall>, 
 /**
- * Which model said it, where that matters: `profile/model`. What one provider wants back another refuses.
+ * Model that wrote it, where that matters: `profile/model`. Data that one provider expects back, another
+ * refuses.
  */
 from?: string, } & ({ [key in string]: number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null }) | { "role": "tool", 
 /**
@@ -1869,12 +1870,12 @@ tool_call_id: string,
 content: Payload, };
 
 /**
- * What happens when a node is left, or the end node completed, while something that it declares is missing.
+ * Treatment of a missing output or variable that a node declares, when it is left or, at the end, completed.
  */
 export type MissingRule = "enforce" | "warn" | "off";
 
 /**
- * Whether a run asks before each move.
+ * Confirmation of moves.
  */
 export type Mode = "autopilot" | "guided";
 
@@ -1883,24 +1884,24 @@ export type Mode = "autopilot" | "guided";
  */
 export type ModelInstructed = { 
 /**
- * What was chosen, in a few words: a script, a prompt, an instruction.
+ * Short description of the choice: a script, a prompt, an instruction.
  */
 subject: string, 
 /**
- * What the model is told, each a message of its own.
+ * Texts for the model, one message each.
  */
 texts: Array<Payload>, };
 
 /**
- * A model that is set up. Its key is never returned.
+ * Configured model. Its key is never returned.
  */
 export type ModelItem = { 
 /**
- * What the user calls it.
+ * Name that the user gave it.
  */
 name: string, 
 /**
- * What the provider calls it.
+ * Name at the provider.
  */
 model: string, 
 /**
@@ -1908,11 +1909,11 @@ model: string,
  */
 profile?: string, 
 /**
- * Where it is.
+ * Address of its endpoint.
  */
 baseUrl?: string, 
 /**
- * Where its key was found: a variable, `credentials.toml`, `keyring` or `none`.
+ * Location of its key: a variable, `credentials.toml`, `keyring` or `none`.
  */
 key?: string, 
 /**
@@ -1924,7 +1925,7 @@ window?: number,
  */
 price?: Price, 
 /**
- * What is wrong with it.
+ * Problem with it.
  */
 problem?: string, };
 
@@ -1937,12 +1938,12 @@ export type ModelOverflowed = {
  */
 turn: number, 
 /**
- * What the provider said.
+ * Message of the provider.
  */
 message: string, };
 
 /**
- * A request failed and is sent again. The deltas of its reply are void.
+ * A request failed and is retried. The deltas of its reply are void.
  */
 export type ModelRetried = { 
 /**
@@ -1958,12 +1959,12 @@ attempt: number,
  */
 waitMs: number, 
 /**
- * What went wrong.
+ * Error message.
  */
 message: string, };
 
 /**
- * A request was stopped before its reply was whole. The partial text is kept for the reader; the model is asked
+ * A request was stopped before its reply was complete. The partial text is kept for the user; the model is asked
  * again.
  */
 export type ModelStopped = { 
@@ -1972,11 +1973,11 @@ export type ModelStopped = {
  */
 turn: number, 
 /**
- * Who wanted it.
+ * Cause of the stop.
  */
 by: StoppedBy, 
 /**
- * The words that had come.
+ * Text received so far.
  */
 partial?: string, };
 
@@ -1985,7 +1986,7 @@ partial?: string, };
  */
 export type ModelTestResult = { 
 /**
- * Whether it works.
+ * True if it works.
  */
 ok: boolean, 
 /**
@@ -1994,7 +1995,7 @@ ok: boolean,
 steps: Array<CheckStep>, };
 
 /**
- * The models that are set up.
+ * Configured models.
  */
 export type Models = { 
 /**
@@ -2002,7 +2003,7 @@ export type Models = {
  */
 models: Array<ModelItem>, 
 /**
- * The one that runs use when nothing else is said.
+ * Default model of runs.
  */
 default?: string, 
 /**
@@ -2028,7 +2029,7 @@ to: string,
 label: string, };
 
 /**
- * A conversation that is to be started: with an agent, else as plain chat.
+ * Conversation to start: with an agent, else as plain chat.
  */
 export type NewConversation = { 
 /**
@@ -2036,7 +2037,7 @@ export type NewConversation = {
  */
 project: string, 
 /**
- * The package whose agents and workflows are meant.
+ * Package of the agents and workflows.
  */
 package?: string, 
 /**
@@ -2061,7 +2062,7 @@ export type NewFork = {
  */
 event: number, 
 /**
- * Whether it starts at once; else it waits.
+ * True to start at once; else it waits.
  */
 start?: boolean, 
 /**
@@ -2070,11 +2071,11 @@ start?: boolean,
 model?: string, };
 
 /**
- * A package that is to be written.
+ * Package to create.
  */
 export type NewPackage = { 
 /**
- * The folder that is made for it, from the root of the disk.
+ * Absolute path of the folder that is created for it.
  */
 path: string, 
 /**
@@ -2082,20 +2083,20 @@ path: string,
  */
 name: string, 
 /**
- * What it is for.
+ * Purpose of the package.
  */
 description?: string, 
 /**
- * Who writes it.
+ * Author of the package.
  */
 author?: string, 
 /**
- * What its workflow looks like.
+ * Shape of its workflow.
  */
 template?: Template, };
 
 /**
- * A run that is to be started.
+ * Run to start.
  */
 export type NewRun = { 
 /**
@@ -2150,11 +2151,11 @@ event: number,
 node: string, };
 
 /**
- * A folder that is to be packed into one file.
+ * Folder to pack into one file.
  */
 export type PackOrder = { 
 /**
- * The folder with `bmad.json`, from the root of the disk.
+ * Absolute path of the folder with `bmad.json`.
  */
 path: string, 
 /**
@@ -2162,7 +2163,7 @@ path: string,
  */
 output?: string, 
 /**
- * Whether a file that is there is replaced, if it is named.
+ * True to replace an existing file, if `output` names one.
  */
 replace?: boolean, };
 
@@ -2183,19 +2184,19 @@ name: string,
  */
 version: string, 
 /**
- * The digest of its content, which tells it from every other. It can be written for the package everywhere.
+ * Digest of its content, which identifies it. It is accepted wherever a package is named.
  */
 sha256: string, 
 /**
- * When it was imported.
+ * Time of the import.
  */
 imported: string, 
 /**
- * What it was imported from.
+ * Source of the import.
  */
 origin: string, 
 /**
- * How many files it has.
+ * Number of files.
  */
 files: number, 
 /**
@@ -2216,15 +2217,15 @@ name: string,
  */
 version: string, 
 /**
- * What it is for.
+ * Purpose of the package.
  */
 description?: string, 
 /**
- * Who wrote it.
+ * Author of the package.
  */
 author?: string, 
 /**
- * Whether it says that it needs the network.
+ * True if it declares that it needs the network.
  */
 requiresNetwork: boolean, 
 /**
@@ -2241,7 +2242,7 @@ agents: Array<Agent>, };
  */
 export type PackagePath = { 
 /**
- * Where it is, from the root of the disk.
+ * Absolute path.
  */
 path: string, };
 
@@ -2294,11 +2295,11 @@ export type PhaseChanged = {
  */
 phase: Phase, 
 /**
- * Why.
+ * Reason of the phase.
  */
 reason?: Reason, 
 /**
- * Why, in words.
+ * Reason as text.
  */
 message?: string, };
 
@@ -2307,7 +2308,7 @@ message?: string, };
  */
 export type Picture = { 
 /**
- * What it is called.
+ * Title of the workflow.
  */
 title: string, 
 /**
@@ -2335,7 +2336,7 @@ nodes: Array<PictureNode>,
  */
 edges: Array<PictureEdge>, 
 /**
- * How many edges are not shown, because there are too many for a picture.
+ * Number of edges that are not shown, because there are too many for a picture.
  */
 leftOut: number, };
 
@@ -2356,11 +2357,11 @@ to: string,
  */
 label: string, 
 /**
- * Whether it is taken when no other applies.
+ * True if it is taken when no other applies.
  */
 isDefault: boolean, 
 /**
- * When it applies.
+ * Condition of the move.
  */
 condition: string | null, 
 /**
@@ -2376,11 +2377,11 @@ path: string,
  */
 points: Array<Point>, 
 /**
- * Where the line ends.
+ * End of the line.
  */
 tip: Point, 
 /**
- * Where the label is.
+ * Position of the label.
  */
 labelBox: LabelBox, };
 
@@ -2446,7 +2447,7 @@ y: number,
  */
 path: string, 
 /**
- * Where the line ends.
+ * End of the line.
  */
 tip: Point, };
 
@@ -2464,7 +2465,7 @@ x: number,
 y: number, };
 
 /**
- * What a model may do with tools.
+ * Permissions of a model for tools.
  */
 export type Policy = { 
 /**
@@ -2480,11 +2481,11 @@ mcp: McpPolicy,
  */
 callSeconds: number, 
 /**
- * Whether the state of a run changes through tools of its own alone.
+ * True if the state of a run changes only through its own tools.
  */
 strict?: boolean, 
 /**
- * Which tools are allowed, ask first or are denied; one set for each place that says something.
+ * Rules that allow, ask or deny; one set for each source.
  */
 rules?: Array<RuleSet>, };
 
@@ -2497,7 +2498,7 @@ export type Price = {
  */
 input: number, 
 /**
- * Those that come back.
+ * Tokens that are received.
  */
 output: number, 
 /**
@@ -2514,11 +2515,11 @@ export type ProbeResult = {
  */
 findings: Array<Measurement>, 
 /**
- * In what the server differs from its profile.
+ * Differences of the server from its profile.
  */
 changes: JsonValue, 
 /**
- * Whether that was remembered.
+ * True if they were stored.
  */
 remembered: boolean, };
 
@@ -2531,11 +2532,11 @@ export type ProfileItem = {
  */
 name: string, 
 /**
- * What people call it.
+ * Name for people.
  */
 title: string, 
 /**
- * Where its endpoint is, if it has one place.
+ * Address of its endpoint, if it has a fixed one.
  */
 baseUrl?: string, 
 /**
@@ -2560,23 +2561,23 @@ platform: string,
  */
 home: string, 
 /**
- * What steps call the user; may be blank.
+ * Name of the user in steps; may be blank.
  */
 userName: string, 
 /**
- * The default model; none when none is set up.
+ * Default model; none when none is configured.
  */
 model?: string, 
 /**
- * Why that model cannot be used.
+ * Reason why that model cannot be used.
  */
 modelProblem?: string, 
 /**
- * Whether the web app is built in.
+ * True if the web app is built in.
  */
 hasWeb: boolean, 
 /**
- * The largest package that is taken as a file, in bytes.
+ * Maximum size of an uploaded package, in bytes.
  */
 maxUpload: number, };
 
@@ -2593,11 +2594,11 @@ id: string,
  */
 name: string, 
 /**
- * Where it is.
+ * Path of the folder.
  */
 path: string, 
 /**
- * Whether the folder is there.
+ * True if the folder exists.
  */
 exists: boolean, 
 /**
@@ -2605,27 +2606,27 @@ exists: boolean,
  */
 lastPackage?: string, 
 /**
- * Whether that package is in the store.
+ * True if that package is in the store.
  */
 hasPackage: boolean, 
 /**
- * When it was first used.
+ * Time of the first use.
  */
 created: string, 
 /**
- * How many runs it has.
+ * Number of runs.
  */
 runs: number, 
 /**
- * How many conversations it has.
+ * Number of conversations.
  */
 conversations: number, 
 /**
- * When something last happened in it.
+ * Time of the last event.
  */
 used: string, 
 /**
- * How many of its newest runs wait for the user.
+ * Number of its newest runs that wait for the user.
  */
 waiting: number, };
 
@@ -2643,28 +2644,28 @@ projects: Array<Project>,
 damaged: Array<Flaw>, };
 
 /**
- * What can be done about a file.
+ * Possible treatment of a file.
  */
 export type Prospect = "ready" | "done" | "conflict" | "lost";
 
 /**
- * What the user is asked.
+ * Question to the user.
  */
 export type Question = { 
 /**
- * The words.
+ * Text of the question.
  */
 question: string, 
 /**
- * What kind of answer is wanted.
+ * Expected kind of answer.
  */
 kind: QuestionKind, 
 /**
- * What can be chosen.
+ * Available choices.
  */
 options?: Array<QuestionOption>, 
 /**
- * Whether several may be chosen.
+ * True if several may be chosen.
  */
 multi?: boolean, 
 /**
@@ -2677,7 +2678,7 @@ schema?: JsonValue,
 approval?: Approval, };
 
 /**
- * What kind of answer is wanted.
+ * Kinds of answers.
  */
 export type QuestionKind = "text" | "choice" | "confirm" | "form" | "approval";
 
@@ -2686,11 +2687,11 @@ export type QuestionKind = "text" | "choice" | "confirm" | "form" | "approval";
  */
 export type QuestionOption = { 
 /**
- * What the model gets.
+ * Text for the model.
  */
 value: string, 
 /**
- * What the user reads; the value when absent.
+ * Text for the user; the value when absent.
  */
 label?: string, 
 /**
@@ -2699,7 +2700,7 @@ label?: string,
 description?: string, };
 
 /**
- * What a message of the user led to.
+ * Reaction to a message of the user.
  */
 export type Reaction = { "kind": "work" } | { "kind": "started", 
 /**
@@ -2719,15 +2720,15 @@ lines: Array<MenuLine>, } | { "kind": "agents",
  */
 agents: Array<string>, } | { "kind": "clarify", 
 /**
- * What is unclear.
+ * Reason why it is unclear.
  */
 reason: string, 
 /**
- * What can be chosen.
+ * Available choices.
  */
 choices: Array<Choice>, } | { "kind": "refused", 
 /**
- * Why.
+ * Reason of the failure.
  */
 message: string, } | { "kind": "met", 
 /**
@@ -2740,12 +2741,12 @@ agentId: string, } | { "kind": "dismissed" } | { "kind": "left",
 runId: string, } | { "kind": "no-run" } | { "kind": "help" } | { "kind": "status" } | { "kind": "nothing" };
 
 /**
- * Cause for which a run rests.
+ * Reason why a run is idle.
  */
 export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "call" | "loop" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
 
 /**
- * Why a call was not carried out.
+ * Reason why a call was not carried out.
  */
 export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E_WRITE_LIMIT" | "E_INVALID_ARGS" | "E_INVALID_FRONTMATTER" | "E_SCHEMA_VALIDATION" | "E_INVALID_TRANSITION" | "E_PRECONDITION_FAILED" | "E_TOOL_NOT_AVAILABLE" | "E_TIMEOUT" | "E_STATE_CHANGE_REQUIRES_CONFIRMATION" | "E_UNKNOWN_OUTCOME" | "E_TOOL_FAILED" | "E_INTERNAL";
 
@@ -2754,7 +2755,7 @@ export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E
  */
 export type RemoveQuery = { 
 /**
- * Whether it is removed although runs and conversations cannot be resumed without it.
+ * True to remove it although runs and conversations cannot be resumed without it.
  */
 confirm?: boolean, };
 
@@ -2763,7 +2764,7 @@ confirm?: boolean, };
  */
 export type RemovedConversation = { 
 /**
- * The runs that went with it.
+ * Runs that were removed with it.
  */
 runs: Array<string>, };
 
@@ -2772,11 +2773,11 @@ runs: Array<string>, };
  */
 export type RemovedPackage = { 
 /**
- * Whether it is gone. If not, this is to be confirmed.
+ * True if it was removed. If not, the request needs a confirmation.
  */
 removed: boolean, 
 /**
- * How many conversations, and runs that are not complete, cannot be resumed without it.
+ * Number of conversations, and of incomplete runs, that cannot be resumed without it.
  */
 unfinished: number, };
 
@@ -2785,23 +2786,23 @@ unfinished: number, };
  */
 export type Report = { 
 /**
- * Whether it can be imported and run.
+ * True if it can be imported and run.
  */
 valid: boolean, 
 /**
- * How many errors there are.
+ * Number of errors.
  */
 errors: number, 
 /**
- * How many warnings.
+ * Number of warnings.
  */
 warnings: number, 
 /**
- * What was found; of very many, the first.
+ * Findings; of very many, the first.
  */
 findings: Array<Finding>, 
 /**
- * What is in it, if it is valid.
+ * Content of the package, if it is valid.
  */
 content?: PackageContent, };
 
@@ -2826,7 +2827,7 @@ turn: number,
  */
 nodeId?: string, 
 /**
- * How many messages it has.
+ * Number of messages.
  */
 count: number, 
 /**
@@ -2834,7 +2835,7 @@ count: number,
  */
 tokens: number, 
 /**
- * Whether it is, byte for byte, what was sent.
+ * True if it equals the sent request byte for byte.
  */
 exact: boolean, };
 
@@ -2843,7 +2844,7 @@ exact: boolean, };
  */
 export type RequestFacts = { 
 /**
- * How many messages.
+ * Number of messages.
  */
 messages: number, 
 /**
@@ -2872,7 +2873,7 @@ turn: number,
  */
 nodeId?: string, 
 /**
- * How many messages it has.
+ * Number of messages.
  */
 count: number, 
 /**
@@ -2880,7 +2881,7 @@ count: number,
  */
 tokens: number, 
 /**
- * Whether it is, byte for byte, what was sent.
+ * True if it equals the sent request byte for byte.
  */
 exact: boolean, };
 
@@ -2889,7 +2890,7 @@ exact: boolean, };
  */
 export type RequestMessage = { 
 /**
- * Which part of the prompt it is.
+ * Part of the prompt.
  */
 layer: Layer, 
 /**
@@ -2919,12 +2920,12 @@ export type ResumeRequest = {
  */
 model?: string, 
 /**
- * What changes from here on.
+ * Changes of the settings from here on.
  */
 bounds?: Bounds, };
 
 /**
- * A file that is to be as it was.
+ * File to restore.
  */
 export type Revert = { 
 /**
@@ -2936,12 +2937,12 @@ path: string,
  */
 seq?: number, 
 /**
- * The digest that the file must have now; absent when it must be gone.
+ * Digest that the file must have now; absent when it must not exist.
  */
 ifMatchSha256?: string, };
 
 /**
- * A hunk that is to be reverted.
+ * Hunk to revert.
  */
 export type RevertHunk = { 
 /**
@@ -2953,7 +2954,7 @@ path: string,
  */
 ifMatchSha256: string, 
 /**
- * Where the hunk is in it.
+ * Position of the hunk in it.
  */
 hunk: HunkRange, };
 
@@ -2975,15 +2976,15 @@ export type RevertPlanFile = {
  */
 path: string, 
 /**
- * Whether it is removed, because it did not exist before.
+ * True if it is removed, because it did not exist before.
  */
 removed: boolean, 
 /**
- * The digest of the file now; none when it is gone.
+ * Current digest of the file; none when it does not exist.
  */
 now?: string, 
 /**
- * What can be done.
+ * Possible treatment.
  */
 prospect: Prospect, 
 /**
@@ -2992,7 +2993,7 @@ prospect: Prospect,
 later: Array<string>, };
 
 /**
- * The step that is to be reverted.
+ * Step to revert.
  */
 export type RevertQuery = { 
 /**
@@ -3000,7 +3001,7 @@ export type RevertQuery = {
  */
 visit: number, 
 /**
- * Whether all later steps are reverted, too.
+ * True to revert all later steps, too.
  */
 onward?: boolean, };
 
@@ -3014,7 +3015,7 @@ export type RevertResult = {
 files: Array<RevertedFile>, };
 
 /**
- * Files that are to be reverted.
+ * Files to revert.
  */
 export type RevertStep = { 
 /**
@@ -3022,7 +3023,7 @@ export type RevertStep = {
  */
 visit: number, 
 /**
- * Whether all later steps are reverted, too.
+ * True to revert all later steps, too.
  */
 onward?: boolean, 
 /**
@@ -3039,13 +3040,13 @@ export type RevertedFile = {
  */
 path: string, 
 /**
- * Why it was left alone; none when it was reverted.
+ * Reason why it was not reverted; none when it was.
  */
 left?: string, };
 
 /**
- * The data of a frame `rewind`: events after this one never became part of the journal. They are to be
- * dropped, with every incomplete reply.
+ * Data of a frame `rewind`: events after this one never became part of the journal. The client drops them, with every
+ * incomplete reply.
  */
 export type Rewind = { 
 /**
@@ -3062,11 +3063,11 @@ seq: number, };
  */
 export type Rule = { 
 /**
- * Which calls it is about.
+ * Calls that it applies to.
  */
 pattern: ToolPattern, 
 /**
- * Where it comes from.
+ * Source of the rule.
  */
 from: Source, };
 
@@ -3079,15 +3080,15 @@ export type RuleSet = {
  */
 from: Source, 
 /**
- * What is allowed, as an exception from the other two.
+ * Calls that are allowed, as exceptions from the other two.
  */
 allow?: Array<ToolPattern>, 
 /**
- * What the user is asked about first.
+ * Calls that need the user's approval.
  */
 ask?: Array<ToolPattern>, 
 /**
- * What is denied.
+ * Calls that are denied.
  */
 deny?: Array<ToolPattern>, };
 
@@ -3120,15 +3121,15 @@ question?: Question,
  */
 turns: number, 
 /**
- * What they cost.
+ * Usage of all turns.
  */
 usage: Usage, 
 /**
- * The graph of its workflow, laid out; none when its package is gone.
+ * Graph of its workflow, laid out; none when its package was removed.
  */
 graph?: Picture, 
 /**
- * Why it cannot be resumed: what is gone, and what to do.
+ * Reason why it cannot be resumed, and advice.
  */
 blocked?: string, 
 /**
@@ -3156,11 +3157,11 @@ agentId: string,
  */
 conversation?: string, 
 /**
- * When it was created.
+ * Time of creation.
  */
 created: string, 
 /**
- * When something last happened.
+ * Time of the last event.
  */
 updated?: string, 
 /**
@@ -3168,7 +3169,7 @@ updated?: string,
  */
 status: Status, 
 /**
- * Why it waits.
+ * Reason why it waits.
  */
 reason?: Reason, 
 /**
@@ -3180,27 +3181,27 @@ message?: string,
  */
 asks?: QuestionKind, 
 /**
- * The node it is at.
+ * Current node.
  */
 currentNode?: string, 
 /**
- * How many nodes are done.
+ * Number of completed nodes.
  */
 stepsCompleted: number, 
 /**
- * What it has cost so far; unknown while it is at work, and after a crash.
+ * Cost so far; unknown while it is working, and after a crash.
  */
 spent?: Spent, 
 /**
- * Whether it is at work in this server.
+ * True if it is working in this server.
  */
 atWork: boolean, 
 /**
- * The other process that has it.
+ * Other process that is using it.
  */
 heldBy?: string, 
 /**
- * What is wrong with it.
+ * Problems of the run.
  */
 troubles?: Array<string>, };
 
@@ -3209,16 +3210,16 @@ troubles?: Array<string>, };
  */
 export type RunFailed = { 
 /**
- * What went wrong, in words.
+ * Error message.
  */
 message: string, 
 /**
- * The words of a reply that came before it failed.
+ * Text of a reply that was received before the failure.
  */
 partial?: string, };
 
 /**
- * The process leaves the run: it rests or is over.
+ * The process leaves the run, which is idle or complete.
  */
 export type RunFinished = { 
 /**
@@ -3226,11 +3227,11 @@ export type RunFinished = {
  */
 phase: Phase, 
 /**
- * Why.
+ * Reason of the phase.
  */
 reason?: Reason, 
 /**
- * The files that were made, from the root of the project.
+ * Created files, from the root of the project.
  */
 artifacts: Array<string>, 
 /**
@@ -3271,11 +3272,11 @@ agentId: string,
  */
 conversation?: string, 
 /**
- * When it was created.
+ * Time of creation.
  */
 created: string, 
 /**
- * When something last happened.
+ * Time of the last event.
  */
 updated?: string, 
 /**
@@ -3283,7 +3284,7 @@ updated?: string,
  */
 status: Status, 
 /**
- * Why it waits.
+ * Reason why it waits.
  */
 reason?: Reason, 
 /**
@@ -3295,27 +3296,27 @@ message?: string,
  */
 asks?: QuestionKind, 
 /**
- * The node it is at.
+ * Current node.
  */
 currentNode?: string, 
 /**
- * How many nodes are done.
+ * Number of completed nodes.
  */
 stepsCompleted: number, 
 /**
- * What it has cost so far; unknown while it is at work, and after a crash.
+ * Cost so far; unknown while it is working, and after a crash.
  */
 spent?: Spent, 
 /**
- * Whether it is at work in this server.
+ * True if it is working in this server.
  */
 atWork: boolean, 
 /**
- * The other process that has it.
+ * Other process that is using it.
  */
 heldBy?: string, 
 /**
- * What is wrong with it.
+ * Problems of the run.
  */
 troubles?: Array<string>, };
 
@@ -3328,8 +3329,8 @@ export type RunList = {
  */
 runs: Array<RunItem>, 
 /**
- * How many there are, with those that are not listed. Without a status or a conversation to look for, folders are
- * counted, and those that cannot be read are among them.
+ * Number of runs, including those that are not listed. Without a status or a conversation in the filter it counts
+ * folders, also those that cannot be read.
  */
 total: number, 
 /**
@@ -3354,7 +3355,7 @@ status?: Status,
  */
 conversation?: string, 
 /**
- * At most so many, the newest first; 200 when absent.
+ * Maximum number, the newest first; 200 when absent.
  */
 limit?: number, };
 
@@ -3363,7 +3364,7 @@ limit?: number, };
  */
 export type RunResumed = { 
 /**
- * Which process of this run it is, from 1; each later one has a higher number.
+ * Number of this process of the run, from 1; each later one has a higher number.
  */
 epoch: number, 
 /**
@@ -3371,7 +3372,7 @@ epoch: number,
  */
 fresh?: boolean, 
 /**
- * Where it stands, if that is not where the journal left it.
+ * State of the run, if it differs from the journal.
  */
 state?: RunState, 
 /**
@@ -3379,15 +3380,15 @@ state?: RunState,
  */
 callers?: Array<Caller>, 
 /**
- * How many calls of workflows there were, as far as is known.
+ * Number of calls of workflows so far, as far as known.
  */
 calls?: number, 
 /**
- * What it runs with from here on, if that has changed.
+ * Settings from here on, if they changed.
  */
 settings?: RunSettings, 
 /**
- * What was wrong with the journal or the state, in words.
+ * Problems of the journal or the state.
  */
 notes?: Array<string>, };
 
@@ -3396,15 +3397,15 @@ notes?: Array<string>, };
  */
 export type RunSettings = { 
 /**
- * Whether it asks before each move.
+ * Confirmation of moves.
  */
 mode: Mode, 
 /**
- * What stops it.
+ * Limits that stop it.
  */
 limits: Limits, 
 /**
- * What happens when something that a node declares is missing.
+ * Treatment of a missing output or variable that a node declares.
  */
 missing: MissingRule, 
 /**
@@ -3412,11 +3413,11 @@ missing: MissingRule,
  */
 policy: Policy, 
 /**
- * The step's text stands in the node brief up to this size.
+ * Maximum size of a step's text in the node brief.
  */
 inlineStepBytes: number, 
 /**
- * The model that was asked for, by its name; none for the one that is set up for runs.
+ * Name of the requested model; none for the default one.
  */
 model?: string, 
 /**
@@ -3449,19 +3450,19 @@ agentId: string,
  */
 project: string, 
 /**
- * Where it stands.
+ * State at the start.
  */
 state: RunState, 
 /**
- * What it runs with.
+ * Settings of the run.
  */
 settings: RunSettings, 
 /**
- * A file that came with the start, as the model is told of it.
+ * File that was passed at the start, in the form that the model reads.
  */
 data?: Payload, 
 /**
- * The run that it goes on from, and from where.
+ * Run that it was forked from, and the position there.
  */
 forkedFrom?: Fork, };
 
@@ -3478,27 +3479,27 @@ currentNodeId: string,
  */
 stepsCompleted: Array<string>, 
 /**
- * What conditions and later steps look at.
+ * Values for conditions and later steps.
  */
 variables: { [key in string]: JsonValue }, 
 /**
- * How many branches were decided.
+ * Number of decided branches.
  */
 decisions: number, 
 /**
- * The files that were made, from the root of the project.
+ * Created files, from the root of the project.
  */
 artifacts: Array<string>, 
 /**
- * Documents that come from outside, such as the artifacts of a calling workflow.
+ * External documents, such as the artifacts of a calling workflow.
  */
 inputDocuments?: Array<string>, 
 /**
- * Whether the workflow is complete.
+ * True if the workflow is complete.
  */
 complete: boolean, 
 /**
- * Why it cannot be completed, where its status says so. It counts for a workflow that was called.
+ * Reason why it cannot be completed, if its status says so. It matters for a called workflow.
  */
 failed?: string, };
 
@@ -3507,7 +3508,7 @@ failed?: string, };
  */
 export type RunStatus = { 
 /**
- * Which one.
+ * Conversation or run.
  */
 journal: JournalId, 
 /**
@@ -3515,23 +3516,23 @@ journal: JournalId,
  */
 phase?: Phase, 
 /**
- * Why it rests.
+ * Reason why it is idle.
  */
 reason?: Reason, 
 /**
- * Why, in words.
+ * Reason as text.
  */
 message?: string, 
 /**
- * What kind of question it waits with.
+ * Kind of the open question.
  */
 asks?: QuestionKind, 
 /**
- * The node it is at.
+ * Current node.
  */
 currentNode?: string, 
 /**
- * How many nodes are done, where that is known.
+ * Number of completed nodes, if known.
  */
 stepsCompleted?: number, 
 /**
@@ -3539,15 +3540,15 @@ stepsCompleted?: number,
  */
 turns?: number, 
 /**
- * When.
+ * Time of the status.
  */
 time: string, 
 /**
- * Whether a process is at work on it.
+ * True if a process is working on it.
  */
 atWork: boolean, 
 /**
- * Whether it was removed.
+ * True if it was removed.
  */
 removed: boolean, };
 
@@ -3556,7 +3557,7 @@ removed: boolean, };
  */
 export type Sample = { 
 /**
- * The project that was made.
+ * The created project.
  */
 project: Project, 
 /**
@@ -3568,7 +3569,7 @@ package: string,
  */
 model: string, 
 /**
- * What the model understands as an answer to its question.
+ * Answer that the model understands.
  */
 answer: string, };
 
@@ -3581,33 +3582,33 @@ export type ServerLogged = {
  */
 server: string, 
 /**
- * How grave it is, in the server's word; `stderr` for what it wrote there.
+ * Severity in the server's terms; `stderr` for its standard error.
  */
 level: string, 
 /**
- * What it wrote, cleaned and capped.
+ * Text of the line, cleaned and capped.
  */
 text: string, };
 
 /**
- * Whether runs may use a server.
+ * Availability of a server to runs.
  */
 export type ServerState = "enabled" | "kept-out" | "disabled";
 
 /**
- * An MCP server that is to be set up, or as it is to be from now on.
+ * MCP server to add, or its new settings.
  */
 export type SetMcpServer = { 
 /**
- * How it is reached.
+ * Transport.
  */
 way: McpTransport, 
 /**
- * Whether runs may use it; as it was when absent, and a new one may not.
+ * True if runs may use it; when absent, unchanged, and false for a new one.
  */
 enabled?: boolean, 
 /**
- * Time until it has said which tools it has, such as `1m`.
+ * Time limit until it has listed its tools, such as `1m`.
  */
 startupTimeout?: string, 
 /**
@@ -3620,7 +3621,7 @@ callTimeout?: string, };
  */
 export type SetModel = { 
 /**
- * What the provider calls it.
+ * Name at the provider.
  */
 model?: string, 
 /**
@@ -3628,7 +3629,7 @@ model?: string,
  */
 profile?: string, 
 /**
- * Where it is.
+ * Address of its endpoint.
  */
 baseUrl?: string, 
 /**
@@ -3640,7 +3641,7 @@ key?: string,
  */
 keyVariable?: string, 
 /**
- * Whether it needs no key.
+ * True if it needs no key.
  */
 noKey?: boolean, 
 /**
@@ -3652,7 +3653,7 @@ window?: number,
  */
 maxOutput?: number, 
 /**
- * How freely it speaks.
+ * Sampling temperature.
  */
 temperature?: number, 
 /**
@@ -3660,12 +3661,12 @@ temperature?: number,
  */
 price?: Price, 
 /**
- * Whether runs use it from now on.
+ * True to make it the default model of runs.
  */
 useIt?: boolean, };
 
 /**
- * A setting that is to be changed.
+ * Setting to change.
  */
 export type SetSetting = { 
 /**
@@ -3690,11 +3691,11 @@ key: string,
  */
 value: JsonValue | null, 
 /**
- * What it is without the user.
+ * Default value.
  */
 default: JsonValue | null, 
 /**
- * What it is for.
+ * Purpose of the setting.
  */
 about: string, };
 
@@ -3712,7 +3713,7 @@ settings: Array<Setting>,
 path: string, };
 
 /**
- * Where rules come from.
+ * Source of rules.
  */
 export type Source = "settings" | "run";
 
@@ -3756,7 +3757,7 @@ export type StateChange = {
  */
 call?: number, 
 /**
- * Where the run stands now.
+ * State of the run after the change.
  */
 state: RunState, 
 /**
@@ -3768,7 +3769,7 @@ moved?: Moved,
  */
 recorded?: Array<string>, 
 /**
- * What was let pass.
+ * Rule violations that were only warned about.
  */
 warnings?: Array<string>, };
 
@@ -3777,7 +3778,7 @@ warnings?: Array<string>, };
  */
 export type StateText = { 
 /**
- * Where it is in the folder of the run.
+ * Path in the folder of the run.
  */
 path: string, 
 /**
@@ -3809,19 +3810,19 @@ export type Status = "running" | "interrupted" | "waiting-user" | "paused" | "co
 export type StoppedBy = "user" | "time";
 
 /**
- * What holds for one tool.
+ * Permission of one tool.
  */
 export type Surveyed = { 
 /**
- * Its name; `mcp.*` stands for the tools of all servers.
+ * Name; `mcp.*` means the tools of all servers.
  */
 tool: string, 
 /**
- * Whether it may be called, in general: rules about folders are exceptions from it.
+ * General verdict: rules about folders are exceptions from it.
  */
 verdict: Verdict, 
 /**
- * Who decided that.
+ * Source of the verdict.
  */
 by: Decider, 
 /**
@@ -3829,7 +3830,7 @@ by: Decider,
  */
 rule?: Rule, 
 /**
- * Whether it may change the state of the run and nothing else.
+ * True if it may change the state of the run and nothing else.
  */
 stateOnly?: boolean, 
 /**
@@ -3856,23 +3857,23 @@ name: string,
 text: string, };
 
 /**
- * What one run tightens.
+ * Tightening of the policy for one run.
  */
 export type Tightening = { 
 /**
- * Whether the user is asked before a file is changed.
+ * True if the user is asked before a file is changed.
  */
 askWrites?: boolean, 
 /**
- * What is allowed, as an exception from the other two.
+ * Calls that are allowed, as exceptions from the other two.
  */
 allow?: Array<ToolPattern>, 
 /**
- * What the user is asked about first.
+ * Calls that need the user's approval.
  */
 ask?: Array<ToolPattern>, 
 /**
- * What is denied.
+ * Calls that are denied.
  */
 deny?: Array<ToolPattern>, 
 /**
@@ -3923,21 +3924,21 @@ tool: string,
  */
 result: Payload, 
 /**
- * Whether it is a refusal, and which.
+ * Code of the refusal, if it is one.
  */
 refused?: RefusalCode, 
 /**
- * Files that came to be under the artifacts folder, from the root of the project.
+ * New files below the artifacts folder, from the root of the project.
  */
 created?: Array<string>, };
 
 /**
- * Which calls a rule is about: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
+ * Pattern of calls: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
  */
 export type ToolPattern = string;
 
 /**
- * For whom it is asked what tools may do.
+ * Scope of the permissions to show.
  */
 export type ToolQuery = { 
 /**
@@ -3966,11 +3967,11 @@ callId: string,
  */
 tool: string, 
 /**
- * What it is about, in a few words: a path, a query.
+ * Short description of its subject: a path, a query.
  */
 subject?: string, 
 /**
- * What will be changed.
+ * Planned change of files.
  */
 intent?: Intent, };
 
@@ -3979,7 +3980,7 @@ intent?: Intent, };
  */
 export type ToolSurvey = { 
 /**
- * The agent that was asked about.
+ * The agent of the query.
  */
 agentId?: string, 
 /**
@@ -4008,15 +4009,15 @@ server: string,
  */
 names: Array<string>, 
 /**
- * What it offers and models are not told of, with the reason.
+ * Parts of its offer that are hidden from models, each with the reason.
  */
 leftOut?: Array<string>, 
 /**
- * Why it has no tools.
+ * Reason why it has no tools.
  */
 error?: string, 
 /**
- * The tools as models are told of them, as JSON.
+ * Tools in the form that models read, as JSON.
  */
 tools: Payload, };
 
@@ -4033,15 +4034,15 @@ turn: number,
  */
 call?: number, 
 /**
- * Where the run is; none after completion.
+ * Node of the run; none after completion.
  */
 nodeId?: string, 
 /**
- * The agent that speaks; none in a conversation without an agent.
+ * The agent that replies; none in a conversation without an agent.
  */
 agentId?: string, 
 /**
- * What is sent.
+ * Request that is sent.
  */
 request: RequestFacts, };
 
@@ -4054,7 +4055,7 @@ export type Usage = {
  */
 inputTokens: number, 
 /**
- * Tokens that came back.
+ * Tokens that were received.
  */
 outputTokens: number, 
 /**
@@ -4066,7 +4067,7 @@ cachedTokens?: number,
  */
 reasoningTokens?: number, 
 /**
- * Whether some of the numbers are our own estimate, because the provider gave none.
+ * True if some of the numbers are our own estimate, because the provider gave none.
  */
 estimated?: boolean, 
 /**
@@ -4079,27 +4080,27 @@ cost?: number, };
  */
 export type UserAsked = { 
 /**
- * The call that asks, or whose move waits for a yes.
+ * Call that asks, or whose move needs approval.
  */
 callId: string, 
 /**
- * The move that waits for a yes.
+ * Move that needs approval.
  */
 moved?: Moved, 
 /**
- * The words.
+ * Text of the question.
  */
 question: string, 
 /**
- * What kind of answer is wanted.
+ * Expected kind of answer.
  */
 kind: QuestionKind, 
 /**
- * What can be chosen.
+ * Available choices.
  */
 options?: Array<QuestionOption>, 
 /**
- * Whether several may be chosen.
+ * True if several may be chosen.
  */
 multi?: boolean, 
 /**
@@ -4112,11 +4113,11 @@ schema?: JsonValue,
 approval?: Approval, };
 
 /**
- * The user said something, or answered a question.
+ * Input of the user, or the answer to a question.
  */
 export type UserInput = { 
 /**
- * Their words, unchanged.
+ * Text of the user, unchanged.
  */
 text: Payload, 
 /**
@@ -4146,7 +4147,7 @@ model?: string,
 answers?: string, };
 
 /**
- * What a rule says, the strictest last.
+ * Verdicts of rules, the strictest last.
  */
 export type Verdict = "allow" | "ask" | "deny";
 
@@ -4180,7 +4181,7 @@ call?: number, };
  */
 export type Watch = { 
 /**
- * Journals with commas between them, such as `run/<id>,conversation/<id>`. A conversation brings its runs along.
+ * Journals, separated by commas, such as `run/<id>,conversation/<id>`. A conversation includes its runs.
  */
 watch?: string, 
 /**
@@ -4193,7 +4194,7 @@ after?: string, };
  */
 export type Workflow = { 
 /**
- * What a run is started with: its id, or the path of its document.
+ * Reference to start a run with: its id, or the path of its document.
  */
 reference: string, 
 /**
@@ -4201,7 +4202,7 @@ reference: string,
  */
 name: string, 
 /**
- * What it is for.
+ * Purpose of the workflow.
  */
 description?: string, 
 /**
@@ -4226,6 +4227,6 @@ path: string,
  */
 text: string, 
 /**
- * The digest that the file must have now; a file that is not there yet when absent.
+ * Digest that the file must have now; absent if it must not exist yet.
  */
 ifMatchSha256?: string, };
