@@ -1,6 +1,6 @@
 //! Events of a run: the journal, the terminal, the web app and `--json` are views of them.
 //!
-//! Events are grouped by topic. Their JSON is flat: `type` names the event, its fields stand beside `seq` and `time`.
+//! Events are grouped by topic. Their JSON is flat: `type` names the event, and its fields are beside `seq` and `time`.
 
 mod conversation;
 mod frame;

@@ -1,4 +1,4 @@
-//! The origin of a run that begins in the middle: another run, as it was when it came to a node.
+//! Origin of a run that was forked from another one at a node.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Agent menus: which command a line of the user means, and what that command does. No model is asked.
+//! Agent menus: the command that a line of the user means, and its action. No model is asked.
 //!
 //! [`route`] maps the line to a [`Command`]; [`resolve`] turns the target of a menu item into an [`Action`] whose
 //! workflow, file or prompt exists.
@@ -38,7 +38,7 @@ pub enum Command {
     ShowMenu,
     Dismiss,
     Resume,
-    /// Do what a menu item or one of its handlers says; see [`resolve`].
+    /// Do the action of a menu item or one of its handlers; see [`resolve`].
     Item(Target),
     Clarify {
         why: Unclear,
@@ -107,8 +107,8 @@ pub enum Work {
 }
 
 impl Target {
-    /// Reads a target; `None` if there is nothing to do. If an author names several works, a workflow goes before a
-    /// script, and a script before an action.
+    /// Reads a target; `None` if there is nothing to do. If an author names several targets, a workflow precedes a
+    /// script, and a script precedes an action.
     pub fn of(target: &MenuTarget, validate: bool) -> Option<Self> {
         let text = |text: &Option<String>| {
             text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)

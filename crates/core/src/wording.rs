@@ -94,7 +94,7 @@ pub fn distance(one: &str, other: &str) -> usize {
     strsim::damerau_levenshtein(one, other)
 }
 
-/// Returns how alike two words are, from 0 to 1.
+/// Returns the similarity of two words, from 0 to 1.
 pub fn likeness(one: &str, other: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(one, other)
 }

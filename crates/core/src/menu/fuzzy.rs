@@ -1,5 +1,5 @@
-//! Similarity of a user's line to a text of the menu. To start something unasked is worse than to answer, so a
-//! question, an answer such as "yes", and a sentence with words of its own match nothing.
+//! Similarity of a user's line to a text of the menu. An unwanted action is worse than an answer, so a question, an
+//! answer such as "yes", and a sentence with other words match nothing.
 
 use super::Confidence;
 use crate::package::agents::words::folded;
@@ -74,7 +74,7 @@ impl Rank {
     }
 }
 
-/// Line of the user that may be meant for the menu.
+/// Line of the user that may refer to the menu.
 pub(super) struct Query {
     words: Tokens,
     /// Words without filler phrases.
@@ -83,7 +83,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Parses a line; `None` if it is meant for the agent: a question, an answer, or a long text.
+    /// Parses a line; `None` if it is for the agent: a question, an answer, or a long text.
     pub(super) fn new(line: &str) -> Option<Self> {
         let folded = folded(line);
         if folded.ends_with('?') || folded.chars().count() > MAX_CHARS {

@@ -1,15 +1,15 @@
 //! Changes of a text that are made whole or not at all.
 //!
-//! Two ways to say a change: exact strings ([`Replacement`]) and a diff ([`FilePatch`]), which is either a unified
-//! diff or the `*** Begin Patch` form that models know. The way of a diff: `wrapping` (code fences, heredocs) →
-//! `unified` or `envelope` (sections) → `hunk_text` (hunks) → `place` (where a hunk belongs, by the `ladder`) →
-//! `weave` (the new text).
+//! A change is either exact strings ([`Replacement`]) or a diff ([`FilePatch`]), which is a unified diff or the
+//! `*** Begin Patch` form that models know. The steps of a diff: `wrapping` (code fences, heredocs) → `unified` or
+//! `envelope` (sections) → `hunk_text` (hunks) → `place` (the position of a hunk, by the `ladder`) → `weave` (the new
+//! text).
 //!
-//! - A line that the patch does not touch keeps its bytes, its ending too. A new line gets the ending that most
-//!   lines of the text have. A byte order mark stays. A new last line ends as the old last line did, unless the diff
-//!   says `\ No newline at end of file`.
-//! - `E_INVALID_ARGS` means that the patch is wrong whatever the text holds; `E_PRECONDITION_FAILED` means that it
-//!   does not fit this text, so that reading the text again helps; `E_WRITE_LIMIT` means that it is too much.
+//! - A line that the patch does not touch keeps its bytes, its ending too. A new line gets the ending that most lines
+//!   of the text have. A byte order mark stays. A new last line ends as the old last line did, unless the diff says
+//!   `\ No newline at end of file`.
+//! - `E_INVALID_ARGS` means that the patch is wrong whatever the text holds; `E_PRECONDITION_FAILED` means that it does
+//!   not fit this text, so that reading the text again helps; `E_WRITE_LIMIT` means that it is too much.
 
 mod envelope;
 mod header;

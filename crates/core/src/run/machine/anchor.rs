@@ -164,8 +164,8 @@ impl Machine {
         })
     }
 
-    /// Returns the event of a reply that was cut short. At the time limit it is a signal, and the run rests there; a user who
-    /// stops the run cuts it silently unless some text had come.
+    /// Returns the event of a reply that was cut short. At the time limit it is a signal, and the run waits there; a
+    /// user who stops the run cuts it silently unless some text had arrived.
     pub fn cut_reply(turn: u64, is_late: bool, text: String) -> Option<EventKind> {
         let partial = Some(text).filter(|text| !text.is_empty());
         let by = if is_late { StoppedBy::Time } else { StoppedBy::User };

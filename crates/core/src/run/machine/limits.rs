@@ -19,7 +19,7 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    /// Starts all limits anew.
+    /// Restarts all limits.
     pub(super) fn renew(&mut self, now: Timestamp) {
         *self = Self { since: now, ..Self::default() };
     }

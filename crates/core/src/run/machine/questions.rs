@@ -168,7 +168,7 @@ impl Machine {
         self.wait_for_answer(question, Some(why), effects);
     }
 
-    /// Takes the user's decision about a call. An approved call is performed anew.
+    /// Takes the user's decision about a call. An approved call is performed again.
     fn consented(
         &mut self,
         pending: Pending,

@@ -1,4 +1,4 @@
-//! The ladder: four ways to compare lines, each more forgiving, each with an index of the file.
+//! Ladder: four comparisons of lines, each more tolerant, each with an index of the file.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::lines::Lines;
 
-/// Way to compare lines. Endings never count.
+/// Comparison of lines. Endings never count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rung {
     Exact,
@@ -21,7 +21,7 @@ pub(super) enum Rung {
 }
 
 impl Rung {
-    /// All ways, the strictest first.
+    /// All comparisons, the strictest first.
     pub(super) const ALL: [Self; 4] =
         [Self::Exact, Self::TrailingBlanks, Self::Blanks, Self::Punctuation];
 
