@@ -2840,27 +2840,6 @@ tokens: number,
 exact: boolean, };
 
 /**
- * Contents of a request: sizes, digest, new messages.
- */
-export type RequestFacts = { 
-/**
- * Number of messages.
- */
-messages: number, 
-/**
- * Their size.
- */
-bytes: number, 
-/**
- * A digest over all of them, and over the tools.
- */
-sha256: string, 
-/**
- * The messages that the runtime wrote for this request; the others are in earlier events.
- */
-added?: Array<Message>, };
-
-/**
  * A request to the model, without its messages.
  */
 export type RequestItem = { 
@@ -2901,6 +2880,27 @@ tokens: number,
  * The message.
  */
 message: Message, };
+
+/**
+ * Contents of a request: sizes, digest, new messages.
+ */
+export type RequestSummary = { 
+/**
+ * Number of messages.
+ */
+messages: number, 
+/**
+ * Their size.
+ */
+bytes: number, 
+/**
+ * A digest over all of them, and over the tools.
+ */
+sha256: string, 
+/**
+ * The messages that the runtime wrote for this request; the others are in earlier events.
+ */
+added?: Array<Message>, };
 
 /**
  * The requests of a run.
@@ -4044,7 +4044,7 @@ agentId?: string,
 /**
  * Request that is sent.
  */
-request: RequestFacts, };
+request: RequestSummary, };
 
 /**
  * Tokens, and money where the prices are known.
