@@ -1,7 +1,7 @@
 //! Fuzzes the text of a condition: it is refused, or it can be evaluated without a panic.
 
-use crewagent_core::condition::Condition;
-use crewagent_core::syntax::json;
+use crewagent_format::condition::Condition;
+use crewagent_format::syntax::json;
 
 /// Checks one input.
 pub(crate) fn run(bytes: &[u8]) {

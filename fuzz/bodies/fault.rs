@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use crewagent_core::text::is_unsafe_char;
 use crewagent_dialect::fault::Fault;
 use crewagent_dialect::retry::{backoff, retry_after};
+use crewagent_format::text::is_unsafe_char;
 use jiff::Timestamp;
 
 fn check(fault: &Fault) {

@@ -1,6 +1,6 @@
 //! Fuzzes the text of a Markdown document: reading never panics, and an edit changes only its own value.
 
-use crewagent_core::frontmatter::{Edit, Frontmatter};
+use crewagent_format::frontmatter::{Edit, Frontmatter};
 
 /// Checks one input.
 pub(crate) fn run(bytes: &[u8]) {

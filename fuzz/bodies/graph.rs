@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crewagent_core::package::{Files, check};
-use crewagent_core::path::PackagePath;
-use crewagent_core::scaffold::{Plan, Shape, files};
 use crewagent_draw::{self as draw, Diagram};
+use crewagent_format::package::{Files, check};
+use crewagent_format::path::PackagePath;
+use crewagent_format::scaffold::{Plan, Shape, files};
 
 struct Memory {
     sizes: BTreeMap<PackagePath, u64>,

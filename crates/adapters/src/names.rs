@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 use thiserror::Error;
 
 use crate::chat::{Chat, Client};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
-use crewagent_core::text::is_unsafe_char;
+use crewagent_format::text::is_unsafe_char;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::render::flow::Width;

@@ -16,7 +16,9 @@ mod tests;
 #[cfg(test)]
 mod tests_patch;
 
-use crate::integrity::Digest;
+use crewagent_format::integrity::Digest;
+use crewagent_format::wording::{nearest, one_line, quoted, ticked};
+
 use crate::policy::Policy;
 use crate::policy::rules::Verdict;
 use crate::question::Question;
@@ -26,7 +28,6 @@ use crate::state::patch::StateUpdate;
 use crate::tool::Tool;
 use crate::tool::text_patch::TextPatch;
 use crate::vpath::{VPath, WritablePath};
-use crate::wording::{nearest, one_line, quoted, ticked};
 
 /// Tool call that can be performed.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,6 +16,7 @@ mod tests;
 
 use std::sync::{Arc, OnceLock};
 
+use crewagent_format::integrity::Digest;
 use serde_json::Map;
 
 pub use check::{Problem, check_messages};
@@ -25,7 +26,6 @@ pub use fingerprint::tools_digest;
 use self::block::{Block, Entry, Exchange, Group};
 use self::fingerprint::Chain;
 use crate::event::Reply;
-use crate::integrity::Digest;
 use crate::message::{Message, ToolCall};
 use crate::payload::Payload;
 use crate::prompt;

@@ -8,16 +8,15 @@ mod fuzzy;
 mod resolve;
 mod route;
 
+use crewagent_format::package::agents::Surface;
+use crewagent_format::package::agents::words::{self, Phrase, Spot, exact_words, normalised};
+use crewagent_format::package::agents::{Agent, MenuItem, MenuTarget, Trigger};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use error::{MenuError, MenuErrorCode};
 pub use resolve::{Action, DataFormat, DataRef, resolve, started_by, validate};
 pub use route::route;
-
-pub use crate::package::agents::Surface;
-use crate::package::agents::words::{self, Phrase, Spot, exact_words, normalised};
-use crate::package::agents::{Agent, MenuItem, MenuTarget, Trigger};
 
 /// Interpretation of a line of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]

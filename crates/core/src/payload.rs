@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use crewagent_format::integrity::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::integrity::Digest;
 
 /// A text, or where it is kept. Equal means: the same place and the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@ pub mod rules;
 pub mod survey;
 mod tightening;
 
+use crewagent_format::package::agents::AgentTools;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::rules::{Decision, Rule, RuleSet, Verdict};
 pub use self::tightening::Tightening;
-use crate::package::agents::AgentTools;
 use crate::tool::Tool;
 use crate::tool::server_tool::ServerName;
 use crate::vpath::VPath;
@@ -193,8 +193,9 @@ fn both(own: Option<Vec<String>>, theirs: Option<&Vec<String>>) -> Option<Vec<St
 
 #[cfg(test)]
 mod tests {
+    use crewagent_format::package::agents::{FileTools, McpTools};
+
     use super::*;
-    use crate::package::agents::{FileTools, McpTools};
 
     #[test]
     fn an_agent_can_only_tighten() {

@@ -186,7 +186,8 @@ impl Question {
     }
 
     fn not_offered(&self, words: &str) -> String {
-        let (shown, offered) = (crate::wording::quoted(words), pick::offered(&self.options));
+        let (shown, offered) =
+            (crewagent_format::wording::quoted(words), pick::offered(&self.options));
         format!("{shown} is not one of the options; please choose from: {offered}.")
     }
 }

@@ -61,7 +61,7 @@ impl VPath {
         if text.len() > MAX_PATH {
             return Err(violation("The path", &format!("is longer than {MAX_PATH} bytes")));
         }
-        let shown = crate::wording::quoted(text);
+        let shown = crewagent_format::wording::quoted(text);
         let refuse = |why: &str| violation(&format!("The path {shown}"), why);
         if text.trim().is_empty() {
             return Err(refuse("is empty"));
@@ -178,7 +178,8 @@ impl WritablePath {
 fn is_own(relative: &str) -> bool {
     let first = relative.split('/').next().unwrap_or_default();
     // Folded like file systems that ignore case.
-    let folded = crate::path::PackagePath::new(first).map(|path| path.folded().to_string());
+    let folded =
+        crewagent_format::path::PackagePath::new(first).map(|path| path.folded().to_string());
     let name = folded.unwrap_or_else(|_| first.to_lowercase());
     matches!(name.as_str(), "logs" | "run.json" | "blobs" | CALLS)
 }
@@ -234,11 +235,11 @@ fn check_component(part: &str) -> Result<(), String> {
             return Err(format!("has a name longer than {MAX_COMPONENT} bytes"));
         }
         _ if part.contains(['\\', ':']) => "has a backslash or a colon; use `/` between folders",
-        _ if part.chars().any(crate::text::is_unsafe_char) => {
+        _ if part.chars().any(crewagent_format::text::is_unsafe_char) => {
             "has a control character or one that cannot be seen"
         }
         _ if part.ends_with(['.', ' ']) => "has a name that ends in a dot or a blank",
-        _ if crate::path::is_device(part) => "has a name that is a device on Windows",
+        _ if crewagent_format::path::is_device(part) => "has a name that is a device on Windows",
         _ => return Ok(()),
     };
     Err(why.to_owned())

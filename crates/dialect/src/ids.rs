@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 
 use super::profile::IdForm;
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crewagent_core::integrity::Digest;
 use crewagent_core::tool::ToolSpec;
+use crewagent_format::integrity::Digest;
 
 use super::profile::NameForm;
 

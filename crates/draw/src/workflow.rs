@@ -1,7 +1,7 @@
 //! Diagram of a checked workflow.
 
-use crewagent_core::package::graph::{Edge, Node, NodeKind};
-use crewagent_core::package::{Package, Workflow};
+use crewagent_format::package::graph::{Edge, Node, NodeKind};
+use crewagent_format::package::{Package, Workflow};
 
 use super::{Diagram, DiagramEdge, DiagramNode, NodeShape};
 

@@ -16,8 +16,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crewagent_core::call::{Call, Operation};
-use crewagent_core::integrity::Digest;
-use crewagent_core::package::{Package, check};
 use crewagent_core::policy::{Policy, StateTool};
 use crewagent_core::run::machine::Moves;
 use crewagent_core::state::document::{InitialValues, Proposed, STATE_FILE, StateDocument};
@@ -27,6 +25,8 @@ use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::mounts::{Before, Mounts, Roots};
 use crewagent_engine::tools::{CallContext, Plan, Recent, Tools};
+use crewagent_format::integrity::Digest;
+use crewagent_format::package::{Package, check};
 use crewagent_testkit::package::MemoryFiles;
 use crewagent_testkit::report;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
+use crewagent_format::integrity::Digest;
 use thiserror::Error;
 
 use crate::disk::{DiskError, Folder};

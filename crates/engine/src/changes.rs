@@ -8,10 +8,10 @@ mod hunks;
 
 use std::collections::BTreeMap;
 
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::history::{History, RecordedChange, Visit};
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
+use crewagent_format::integrity::Digest;
 use thiserror::Error;
 
 pub use self::back::{Backward, Outcome, Prospect, Scope};

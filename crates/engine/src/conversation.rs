@@ -11,11 +11,12 @@ mod reaction;
 use std::sync::Arc;
 
 use crewagent_core::event::{ActiveRunChanged, AgentChanged, CommandResolved, Event, EventKind};
-use crewagent_core::menu::{self, Confidence, MenuLine, Surface};
-use crewagent_core::package::Package;
-use crewagent_core::package::agents::Agent;
+use crewagent_core::menu::{self, Confidence, MenuLine};
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
+use crewagent_format::package::Package;
+use crewagent_format::package::agents::Agent;
+use crewagent_format::package::agents::Surface;
 use serde_json::{Map, Value as Json};
 
 pub use self::command::{COMMANDS, GlobalCommand};

@@ -7,9 +7,6 @@ use std::sync::Arc;
 
 use crewagent_core::event::{FileIntent, Moved, StateChange};
 use crewagent_core::frame_id::FrameId;
-use crewagent_core::id::AgentId;
-use crewagent_core::integrity::Digest;
-use crewagent_core::package::{Package, Subworkflow, Workflow};
 use crewagent_core::refusal::Refusal;
 use crewagent_core::run::history::Position;
 use crewagent_core::state::document::{ChangeError, STATE_FILE, StateDocument};
@@ -18,6 +15,9 @@ use crewagent_core::state::guard::{self, Author, Confirmation, MissingRule, Prop
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::vpath::{CALLS, Mount, VPath, WritablePath};
+use crewagent_format::id::AgentId;
+use crewagent_format::integrity::Digest;
+use crewagent_format::package::{Package, Subworkflow, Workflow};
 use thiserror::Error;
 
 use crate::blobs::{BlobError, Blobs};

@@ -14,12 +14,12 @@ use crewagent_core::event::{
     AgentChanged, ConversationEvent, Event, EventKind, ModelEvent, ModelInstructed, Phase,
     PhaseChanged, Reason, RunEvent, RunResumed, ToolEvent, ToolsListed, UserEvent, UserInput,
 };
-use crewagent_core::id::AgentId;
-use crewagent_core::integrity::Digest;
-use crewagent_core::package::Workflow;
 use crewagent_core::run::history::Position;
 use crewagent_core::run::machine::{Ask, Effect, Input, Machine, Rest};
 use crewagent_core::state::project_path::ProjectPath;
+use crewagent_format::id::AgentId;
+use crewagent_format::integrity::Digest;
+use crewagent_format::package::Workflow;
 use jiff::Timestamp;
 
 use crate::blobs::Blobs;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Location, Sources};
-use crewagent_core::package::{Checked, Package, check};
+use crewagent_format::diagnostic::{Code, Diagnostic, Findings, Location, Sources};
+use crewagent_format::package::{Checked, Package, check};
 
 use crate::runtime_version;
 use crate::source::{Limits, Opened, Source, SourceError};

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use crewagent_core::event::{Channel, Reply};
 use crewagent_core::frame_id::FrameId;
-use crewagent_core::id::WorkflowId;
 use crewagent_core::message::Message;
 use crewagent_core::tool::ToolSpec;
+use crewagent_format::id::WorkflowId;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 

@@ -8,10 +8,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crewagent_core::diagnostic::{Code, Findings, Severity, Sources};
-use crewagent_core::integrity::{Digest, MANIFEST, with_integrity};
-use crewagent_core::package::{Files, check};
-use crewagent_core::path::PackagePath;
+use crewagent_format::diagnostic::{Code, Findings, Severity, Sources};
+use crewagent_format::integrity::{Digest, MANIFEST, with_integrity};
+use crewagent_format::package::{Files, check};
+use crewagent_format::path::PackagePath;
 use thiserror::Error;
 
 pub use self::output::Output;

@@ -15,10 +15,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crewagent_core::diagnostic::Findings;
-use crewagent_core::integrity::{Digest, MANIFEST, package_digest};
-use crewagent_core::package::Files;
-use crewagent_core::path::PackagePath;
+use crewagent_format::diagnostic::Findings;
+use crewagent_format::integrity::{Digest, MANIFEST, package_digest};
+use crewagent_format::package::Files;
+use crewagent_format::path::PackagePath;
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 

@@ -15,7 +15,6 @@ mod write;
 
 use crewagent_core::call::{Call, ListCall, SearchCall};
 use crewagent_core::event::{Answer, Intent, Moved, StateChange};
-use crewagent_core::package::Workflow;
 use crewagent_core::policy::Policy;
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
@@ -23,6 +22,7 @@ pub use crewagent_core::run::machine::Moves;
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::vpath::Mount;
+use crewagent_format::package::Workflow;
 use serde::Serialize;
 use serde_json::Value as Json;
 

@@ -10,11 +10,11 @@ mod write;
 use std::sync::Arc;
 
 use crewagent_core::event::Event;
-use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 use crewagent_core::settings::{Mode, RunSettings};
-use crewagent_core::syntax::yaml;
-use crewagent_core::text::is_unsafe_char;
+use crewagent_format::integrity::Digest;
+use crewagent_format::syntax::yaml;
+use crewagent_format::text::is_unsafe_char;
 use serde_json::Value as Json;
 use thiserror::Error;
 

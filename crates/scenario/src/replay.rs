@@ -13,8 +13,8 @@ use crewagent_core::event::{
     AssistantMessage, Channel, Event, EventKind, ModelEvent, PhaseChanged, Reply, RequestSummary,
     RunEvent, RunFailed, ToolEvent, ToolFinished, TurnStarted, UserEvent, UserInput,
 };
-use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
+use crewagent_format::integrity::Digest;
 
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::{

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 
 use crate::ServerError;
 use crate::instance::{failed, write_private};

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 use serde::Deserialize;
 
 use crate::app::App;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 
 /// Bytes of randomness in a secret.
 const SECRET_BYTES: usize = 32;

@@ -4,6 +4,7 @@
 
 pub mod accept;
 pub mod archive;
+pub mod fixture;
 pub mod loopback;
 pub mod mcp;
 pub mod model_server;

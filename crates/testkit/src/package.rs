@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
-use crewagent_core::package::Files;
-use crewagent_core::path::{PackagePath, PathError};
+use crewagent_format::package::Files;
+use crewagent_format::path::{PackagePath, PathError};
 
 /// The files of a package, in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -211,7 +211,7 @@ const WORKFLOW: &str = "---\nschemaVersion: \"1.1\"\nworkflowType: generated\ncu
 
 #[cfg(test)]
 mod tests {
-    use crewagent_core::package::check;
+    use crewagent_format::package::check;
     use semver::Version;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! Shapes of JSON Schemas: two schemas have the same shape if they accept the same documents by the same keywords,
 //! whatever their types are called and however they are described.
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 use serde_json::{Map, Value as Json, json};
 
 /// Returns a digest of the shape of a schema. References are looked up in `root`.

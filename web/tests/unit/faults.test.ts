@@ -7,7 +7,7 @@ import { setLanguage, translate } from '../../src/lib/i18n/index.svelte';
 import Fault from '../../src/ui/Fault.svelte';
 
 /** Sources of the server, found by what they contain, because they move. */
-const files = import.meta.glob<string>(['../../../crates/{adapters,engine}/src/**/*.rs', '../../../crates/core/src/**/code.rs'], { query: '?raw', import: 'default', eager: true });
+const files = import.meta.glob<string>(['../../../crates/{adapters,engine}/src/**/*.rs', '../../../crates/format/src/**/code.rs'], { query: '?raw', import: 'default', eager: true });
 const sourceWith = (marker: RegExp): string => Object.values(files).filter((source) => marker.test(source)).join('\n');
 
 const known = Object.keys(faults);

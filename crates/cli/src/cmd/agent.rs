@@ -4,11 +4,11 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use crewagent_adapters::mcp::tool_servers;
-use crewagent_core::package::Package;
-use crewagent_core::package::agents::Agent as Persona;
 use crewagent_engine::conversation::Conversation;
 use crewagent_engine::runtime::{Runtime, StartConversation};
 use crewagent_engine::store::Store;
+use crewagent_format::package::Package;
+use crewagent_format::package::agents::Agent as Persona;
 
 use super::conversation::{self, ConversationDriver};
 use super::run::{answers, bounded, installed, project_folder};

@@ -7,8 +7,6 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 
 use crewagent_core::event::Event;
-use crewagent_core::menu::Surface;
-use crewagent_core::package::Package;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::run_state::RunState;
@@ -17,6 +15,8 @@ use crewagent_engine::conversation::{Conversation, ConversationError, Guest, Mod
 use crewagent_engine::model::Model;
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{RunId, Runs, Store};
+use crewagent_format::package::Package;
+use crewagent_format::package::agents::Surface;
 
 use self::prompt::ConversationCommand;
 use super::run::answers;

@@ -4,8 +4,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use crewagent_core::integrity::Digest;
 use crewagent_engine::store::{RunId, RunPackage, RunRecord, Store};
+use crewagent_format::integrity::Digest;
 use crewagent_scenario::record::{RecordError, scenario};
 
 use crate::args::Recording;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crewagent_core::event::{AssistantMessage, Event, EventKind, ModelEvent, Phase, Reason};
-use crewagent_core::package::Package;
 use crewagent_core::question::Question;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
@@ -16,6 +15,7 @@ use crewagent_engine::model::Model;
 use crewagent_engine::runtime::Run;
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{RunRecord, Store};
+use crewagent_format::package::Package;
 
 pub(crate) use self::prompt::{HISTORY, RunPrompt, open_prompt};
 use crate::console::Console;

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Location, Severity, Sources};
-use crewagent_core::text::is_unsafe_char;
+use crewagent_format::diagnostic::{Code, Diagnostic, Findings, Location, Severity, Sources};
+use crewagent_format::text::is_unsafe_char;
 
 use crate::console::{Console, Stream};
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET, WARNING};

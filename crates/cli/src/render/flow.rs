@@ -1,6 +1,6 @@
 //! Wraps streaming text between words. Code and tables stay as they are.
 
-use crewagent_core::text::is_unsafe_char;
+use crewagent_format::text::is_unsafe_char;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Width of a tab.

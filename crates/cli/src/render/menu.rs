@@ -2,7 +2,7 @@
 
 use crewagent_core::event::Choice;
 use crewagent_core::menu::MenuLine;
-use crewagent_core::package::agents::Agent;
+use crewagent_format::package::agents::Agent;
 
 use unicode_width::UnicodeWidthStr as _;
 

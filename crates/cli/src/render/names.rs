@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crewagent_core::package::agents::Agent;
-use crewagent_core::package::graph::Node;
-use crewagent_core::package::{Package, Workflow};
+use crewagent_format::package::agents::Agent;
+use crewagent_format::package::graph::Node;
+use crewagent_format::package::{Package, Workflow};
 
 use crate::paint;
 

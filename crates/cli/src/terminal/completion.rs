@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crewagent_core::text::is_unsafe_char;
+use crewagent_format::text::is_unsafe_char;
 
 /// The mount that project paths begin with.
 const PROJECT: &str = "@project/";

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crewagent_core::event::{Event, EventKind, FileIntent, ToolEvent, ToolFinished, ToolStarted};
-use crewagent_core::integrity::Digest;
 use crewagent_engine::blobs::Blobs;
+use crewagent_format::integrity::Digest;
 
 use super::diff::{Bounds, diff};
 use crate::paint::{self, QUIET};

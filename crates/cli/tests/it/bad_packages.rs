@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crewagent_core::diagnostic::Code;
+use crewagent_format::diagnostic::Code;
 
 use crate::support::{CliFixture, Ran, copy_folder, repository};
 
@@ -20,7 +20,7 @@ fn every_code_has_a_broken_package_and_a_report_that_names_it() {
         assert_eq!(name, format!("{}-{}", code.as_str(), code.name()));
         let ran = validate(&folder);
         assert!(ran.out.contains(&format!("[{}]", code.as_str())), "{name}: {ran:?}");
-        let refused = code.severity() == crewagent_core::diagnostic::Severity::Error;
+        let refused = code.severity() == crewagent_format::diagnostic::Severity::Error;
         assert_eq!(ran.code, if refused { 2 } else { 0 }, "{name}: {ran:?}");
         insta::with_settings!({ snapshot_path => folder.clone(), prepend_module_to_snapshot => false, omit_expression => true }, {
             insta::assert_snapshot!("report", ran.out + &ran.err);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crewagent_core::syntax::yaml;
+use crewagent_format::syntax::yaml;
 use serde_json::Value as Json;
 
 use crate::support::{CliFixture, Ran, copy_folder, example, repository};

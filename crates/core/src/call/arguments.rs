@@ -1,15 +1,15 @@
 //! Arguments as text: one JSON object, in any wrapping that models put around it.
 
+use crewagent_format::code::Code;
+use crewagent_format::syntax::{SyntaxError, json};
+use crewagent_format::text::LineIndex;
+use crewagent_format::wording::quoted;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
-use crate::code::Code;
 use crate::policy::Policy;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::syntax::{SyntaxError, json};
-use crate::text::LineIndex;
 use crate::tool::Tool;
-use crate::wording::quoted;
 
 /// Number of bytes that arguments may always have.
 const ALWAYS: u64 = 8 << 20;
@@ -31,7 +31,7 @@ pub(super) fn read(tool: Tool, text: &str, policy: &Policy) -> Result<Map<String
         other @ (Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
             let why = format!(
                 "they must be one JSON object, but this is {}",
-                crate::wording::kind(&other)
+                crewagent_format::wording::kind(&other)
             );
             Err(refused(tool, &why))
         }

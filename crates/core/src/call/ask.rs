@@ -1,12 +1,12 @@
 //! The arguments of `ui.ask_user`.
 
+use crewagent_format::wording::quoted;
 use serde_json::{Map, Value as Json};
 
 use super::Tool;
 use super::params::{Params, Problems};
 use crate::question::form::Form;
 use crate::question::{Choice, Question, QuestionKind};
-use crate::wording::quoted;
 
 /// Maximum size of a question, in bytes.
 const MAX_QUESTION: usize = 16 * 1024;

@@ -1,11 +1,11 @@
 //! The arguments of `fs.read`, `fs.list`, `fs.search` and `fs.write`.
 
+use crewagent_format::wording::kind;
 use serde_json::{Map, Value as Json};
 
 use super::params::{Params, Problems};
 use super::{ListCall, ReadCall, SearchCall, Tool, WriteCall, WriteMode};
 use crate::vpath::{Mount, VPath};
-use crate::wording::kind;
 
 /// Maximum number of globs of a search.
 const MAX_GLOBS: usize = 100;

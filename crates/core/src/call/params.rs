@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
+use crewagent_format::integrity::Digest;
+use crewagent_format::wording::{kind, nearest, quoted, ticked};
 use serde_json::{Map, Value as Json};
 
 use super::Tool;
 use super::arguments::unwrapped;
-use crate::integrity::Digest;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::vpath::{VPath, WritablePath};
-use crate::wording::{kind, nearest, quoted, ticked};
 
 /// Maximum number of reported mistakes.
 const SHOWN: usize = 20;

@@ -1,15 +1,15 @@
 //! The arguments of `fs.apply_patch`, also nested under `patch` or several under `patches`.
 
+use crewagent_format::integrity::Digest;
+use crewagent_format::wording::kind;
 use serde_json::{Map, Value as Json};
 
 use super::params::{Params, Problems};
 use super::{FilePatchCall, Operation, PatchCall, Tool};
-use crate::integrity::Digest;
 use crate::state::document::STATE_FILE;
 use crate::state::patch::StateUpdate;
 use crate::tool::text_patch::{FilePatch, Replacement, TextPatch};
 use crate::vpath::WritablePath;
-use crate::wording::kind;
 
 /// Maximum number of patches of a call.
 const MAX_PATCHES: usize = 100;

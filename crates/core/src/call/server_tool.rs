@@ -1,12 +1,12 @@
 //! Calls of tools that servers offer: arguments, subjects, refusals.
 
+use crewagent_format::wording::{nearest, one_line, quoted};
 use serde_json::{Map, Value as Json};
 
 use super::arguments::object;
 use crate::policy::Policy;
 use crate::policy::rules::Verdict;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::wording::{nearest, one_line, quoted};
 
 /// Parses the arguments of a call from the model's text: one object. Blank arguments are an empty object.
 pub fn arguments(name: &str, text: &str) -> Result<Map<String, Json>, Refusal> {

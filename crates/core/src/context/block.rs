@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crewagent_format::integrity::Digest;
 use serde_json::{Map, Value as Json};
 
 use super::fingerprint::message_digest;
-use crate::integrity::Digest;
 use crate::message::Message;
 use crate::payload::Payload;
 

@@ -1,6 +1,7 @@
 //! Digests of requests: one per message, chained, so that the cost of an append depends on the new message alone.
 
-use crate::integrity::Digest;
+use crewagent_format::integrity::Digest;
+
 use crate::message::Message;
 use crate::payload::Payload;
 use crate::tool::ToolSpec;

@@ -1,8 +1,9 @@
 //! Similarity of a user's line to a text of the menu. An unwanted action is worse than an answer, so a question, an
 //! answer such as "yes", and a sentence with other words match nothing.
 
+use crewagent_format::package::agents::words::folded;
+
 use super::Confidence;
-use crate::package::agents::words::folded;
 
 /// Maximum length of a command.
 const MAX_CHARS: usize = 200;

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use crewagent_format::frontmatter::Frontmatter;
+use crewagent_format::package::Package;
+use crewagent_format::package::agents::Agent;
+use crewagent_format::wording::{nearest, quoted, ticked};
+
 use super::able;
 use super::error::{MenuError, MenuErrorCode};
 use super::{Target, Work};
-use crate::frontmatter::Frontmatter;
-use crate::package::Package;
-use crate::package::agents::Agent;
 use crate::vpath::{Mount, VPath, with_mounts};
-use crate::wording::{nearest, quoted, ticked};
 
 /// Function that reads a file; `None` if it is missing or unreadable.
 type Files<'f> = &'f dyn Fn(&VPath) -> Option<String>;
@@ -180,7 +181,7 @@ fn workflow_files(package: &Package, index: usize) -> BTreeSet<VPath> {
 }
 
 fn by_id(package: &Package, id: &str) -> Option<usize> {
-    let is_it = |own: &crate::id::WorkflowId| own.as_str() == id;
+    let is_it = |own: &crewagent_format::id::WorkflowId| own.as_str() == id;
     package.workflows().iter().position(|workflow| workflow.id.as_ref().is_some_and(is_it))
 }
 

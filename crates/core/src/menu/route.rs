@@ -1,9 +1,10 @@
 //! Maps a line of the user to a command: a number, a word of the menu, something similar, or else conversation.
 
+use crewagent_format::package::agents::words::{Phrase, Spot, digits, folded, normalised, phrases};
+use crewagent_format::package::agents::{Agent, MenuItem};
+
 use super::fuzzy::{Pool, Query, Rank};
 use super::{Candidate, Command, Confidence, Routed, Surface, Target, Unclear, able, visible};
-use crate::package::agents::words::{Phrase, Spot, digits, folded, normalised, phrases};
-use crate::package::agents::{Agent, MenuItem};
 
 /// Maps the first line of `input` to a command. The result is deterministic, and no file is read.
 ///

@@ -7,12 +7,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crewagent_format::wording::{nearest, quoted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tool::Tool;
 use crate::vpath::{Mount, VPath};
-use crate::wording::{nearest, quoted};
 
 /// Maximum size of a pattern, in bytes.
 const MAX_PATTERN: usize = 256;

@@ -1,11 +1,11 @@
 //! The effective policy, tool by tool, with its deciders. It calls the code that enforces.
 
+use crewagent_format::package::agents::AgentTools;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Policy;
 use super::rules::{Rule, RuleSet, Source, ToolPattern, Verdict, is_exempt};
-use crate::package::agents::AgentTools;
 use crate::tool::Tool;
 use crate::tool::server_tool::ServerTool;
 
@@ -240,9 +240,10 @@ impl From<Source> for Decider {
 
 #[cfg(test)]
 mod tests {
+    use crewagent_format::package::agents::FileTools;
+
     use super::*;
     use crate::call::schema::tools;
-    use crate::package::agents::FileTools;
     use crate::policy::McpPolicy;
 
     #[test]

@@ -1,11 +1,12 @@
 //! `RUN_DIRECTIVE`: the workflow, its position, and the protocol.
 
+use crewagent_format::id::{AgentId, WorkflowId};
+use crewagent_format::package::Workflow;
+use crewagent_format::package::graph::Node;
+
 use super::ARTIFACTS_ROOT;
 use super::line::line;
 use crate::frame_id::FrameId;
-use crate::id::{AgentId, WorkflowId};
-use crate::package::Workflow;
-use crate::package::graph::Node;
 use crate::policy::StateTool;
 use crate::state::document::STATE_FILE;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::text::is_unsafe_char;
+use crewagent_format::text::is_unsafe_char;
 
 /// Mark at the end of a cut text.
 const CUT: char = '…';

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crewagent_format::package::Workflow;
+use crewagent_format::package::graph::{Node, NodeKind};
+use crewagent_format::package::step::Step;
 use serde_json::{Map, Value as Json};
 
 use super::line::{Listed, joined, line, listed, quoted, value};
-use crate::package::Workflow;
-use crate::package::graph::{Node, NodeKind};
-use crate::package::step::Step;
 use crate::policy::StateTool;
 use crate::state::next::{Next, allowed_next};
 use crate::state::output::Output;

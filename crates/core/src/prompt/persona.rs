@@ -1,7 +1,8 @@
 //! The third layer: the persona of the effective agent.
 
+use crewagent_format::package::agents::{Agent, Principles};
+
 use super::line::{folded, head, listed};
-use crate::package::agents::{Agent, Principles};
 
 /// Maximum size of the layer, in bytes.
 pub const PERSONA_MAX_BYTES: usize = 32 * 1024;

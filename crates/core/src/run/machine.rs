@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crewagent_format::id::AgentId;
+use crewagent_format::package::agents::Agent;
+use crewagent_format::package::{Package, Workflow};
 use jiff::Timestamp;
 
 use self::limits::Allowance;
@@ -23,10 +26,7 @@ use super::history::Position;
 use crate::context::{Context, Cut, Keep};
 use crate::event::{Answer, EventKind, Moved, Phase, PhaseChanged, Reason, Reply, StateChange};
 use crate::frame_id::FrameId;
-use crate::id::AgentId;
 use crate::message::{Message, ToolCall};
-use crate::package::agents::Agent;
-use crate::package::{Package, Workflow};
 use crate::policy::Policy;
 use crate::policy::rules::Rule;
 use crate::prompt;

@@ -1,13 +1,13 @@
 //! Strict mode: a tool of its own completes a node or updates the state. This module derives the change of the
 //! document; the guard checks it like any other.
 
+use crewagent_format::package::graph::{Edge, Graph, NodeKind};
+use crewagent_format::wording::ticked;
 use serde_json::json;
 
 use super::document::{COMPLETE, StateDocument};
 use super::patch::StateUpdate;
-use crate::package::graph::{Edge, Graph, NodeKind};
 use crate::refusal::{Refusal, RefusalCode};
-use crate::wording::ticked;
 
 /// Completion of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,20 +3,19 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crewagent_format::diagnostic::{Findings, Severity};
+use crewagent_format::frontmatter::{Edit, EditError, Frontmatter};
+use crewagent_format::package::Workflow;
+use crewagent_format::package::graph::{Graph, NodeKind};
+use crewagent_format::package::workflow::WorkflowFront;
+use crewagent_format::text::{LineIndex, Span};
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
 use super::edits::{self, merge_variables, push, set};
 use super::frame::CALL_STACK;
 pub use super::next::{Next, allowed_next};
-use crate::diagnostic::{Findings, Severity};
-use crate::frontmatter::{Edit, EditError, Frontmatter};
-use crate::package::Workflow;
-use crate::package::graph::{Graph, NodeKind};
-use crate::package::workflow::WorkflowFront;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::shape::{Reader, Tolerance};
-use crate::text::{LineIndex, Span};
 
 /// Path under which a model sees the document.
 pub const STATE_FILE: &str = "@state/workflow.md";
@@ -110,8 +109,7 @@ impl StateDocument {
     /// Builds a document from parsed frontmatter.
     pub fn from_frontmatter(source: Frontmatter) -> Proposed {
         let mut findings = Findings::default();
-        let mut reader = Reader::new(STATE_FILE, source.text(), Tolerance::Blank, &mut findings);
-        let front = WorkflowFront::read(source.tree(), &mut reader);
+        let front = WorkflowFront::from_frontmatter(&source, STATE_FILE, &mut findings);
         match front.filter(|_| !findings.has_errors()) {
             Some(front) => Ok(Self { source, front }),
             None => {

@@ -1,8 +1,7 @@
 //! Edits of a state document, with a fallback for YAML that cannot be edited in place.
 
+use crewagent_format::frontmatter::{Edit, EditError, Frontmatter};
 use serde_json::{Map, Value as Json};
-
-use crate::frontmatter::{Edit, EditError, Frontmatter};
 
 /// Returns an edit that sets a key of the frontmatter.
 pub(super) fn set(key: &str, value: impl Into<Json>) -> Edit {

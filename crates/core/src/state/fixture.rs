@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crewagent_format::package::{Files, Workflow, check};
+use crewagent_format::path::PackagePath;
 use semver::Version;
 use serde_json::{Value as Json, json};
-
-use crate::package::{Files, Workflow, check};
-use crate::path::PackagePath;
 
 struct Memory {
     sizes: BTreeMap<PackagePath, u64>,

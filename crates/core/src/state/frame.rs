@@ -4,6 +4,10 @@
 //! entering and returning are each one write, and following the frames from the run's own document leads to the active
 //! one, even after a crash.
 
+use crewagent_format::frontmatter::Edit;
+use crewagent_format::id::AgentId;
+use crewagent_format::package::graph::Graph;
+use crewagent_format::package::{Subworkflow, Workflow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -15,10 +19,6 @@ use super::edits::{merge_variables, push, set};
 use super::project_path::ProjectPath;
 use super::run_state::RunState;
 use crate::frame_id::FrameId;
-use crate::frontmatter::Edit;
-use crate::id::AgentId;
-use crate::package::graph::Graph;
-use crate::package::{Subworkflow, Workflow};
 
 /// Maximum depth of calls.
 pub const DEEPEST: usize = 8;
@@ -191,8 +191,9 @@ impl StateDocument {
 
 #[cfg(test)]
 mod tests {
+    use crewagent_format::id::WorkflowId;
+
     use super::*;
-    use crate::id::WorkflowId;
     use crate::state::fixture;
 
     const NOW: &str = "2026-11-15T10:00:00Z";

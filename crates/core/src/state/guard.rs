@@ -15,6 +15,9 @@ mod tests;
 
 use std::sync::Arc;
 
+use crewagent_format::id::{NodeId, WorkflowId};
+use crewagent_format::package::Workflow;
+use crewagent_format::package::graph::{Edge, Node};
 use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
@@ -23,9 +26,6 @@ use serde_json::Value as Json;
 use super::document::{Proposed, StateDocument};
 use super::next::Next;
 use super::project_path::ProjectPath;
-use crate::id::{NodeId, WorkflowId};
-use crate::package::Workflow;
-use crate::package::graph::{Edge, Node};
 use crate::policy::StateTool;
 use crate::refusal::Refusal;
 use change::Change;

@@ -1,10 +1,9 @@
 //! Moves from a node: every edge, open or closed by its condition.
 
+use crewagent_format::id::NodeId;
+use crewagent_format::package::graph::{Edge, Graph, Node, NodeKind};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-
-use crate::id::NodeId;
-use crate::package::graph::{Edge, Graph, Node, NodeKind};
 
 /// Move along an edge of the graph, as shown to a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,7 +50,7 @@ pub(super) fn exits<'g>(
     let judged: Vec<(&Edge, Option<bool>)> = graph
         .outgoing(node)
         .map(|edge| {
-            let holds = |condition: &crate::condition::Condition| {
+            let holds = |condition: &crewagent_format::condition::Condition| {
                 condition.holds(variables).unwrap_or(false)
             };
             (edge, edge.condition_expr.as_ref().map(holds))

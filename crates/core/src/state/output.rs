@@ -51,7 +51,7 @@ impl Output {
         if !unfilled.is_empty() {
             return Self::Open(format!(
                 "no simple value for {}",
-                crate::wording::ticked(&unfilled)
+                crewagent_format::wording::ticked(&unfilled)
             ));
         }
         if declared.contains(['*', '?']) {

@@ -1,13 +1,13 @@
 //! The `update` object of `fs.apply_patch`: a closed list of changes that a model may make to the state.
 
+use crewagent_format::frontmatter::{Edit, Frontmatter, MAX_BYTES};
+use crewagent_format::wording::{kind, nearest, quoted, ticked};
 use serde_json::{Map, Value as Json};
 
 use super::document::{STATE_FILE, StateDocument};
 use super::edits::{self, merge_variables, push, set};
 use super::project_path::ProjectPath;
-use crate::frontmatter::{Edit, Frontmatter, MAX_BYTES};
 use crate::refusal::{Refusal, RefusalCode};
-use crate::wording::{kind, nearest, quoted, ticked};
 
 /// Keys of `update`, each nested (`{"variables": {"set": {…}}}`) or dotted (`{"variables.set": {…}}`).
 /// `workflowStatus.set` completes a workflow, as a variable of that name in `variables.set` does.

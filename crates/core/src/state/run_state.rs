@@ -1,11 +1,11 @@
 //! The state of a run: the contents of its state document, as a value that events, prompts and the journal share.
 
+use crewagent_format::package::graph::Graph;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::document::StateDocument;
-use crate::package::graph::Graph;
 
 /// Contents of a state document that the runtime acts on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

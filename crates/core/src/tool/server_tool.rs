@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crewagent_format::text::is_unsafe_char;
+use crewagent_format::wording::{one_line, quoted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use super::ToolSpec;
-use crate::text::is_unsafe_char;
-use crate::wording::{one_line, quoted};
 
 /// Prefix of every server tool's name.
 const PREFIX: &str = "mcp.";

@@ -33,11 +33,11 @@ mod unified;
 mod weave;
 mod wrapping;
 
+use crewagent_format::wording::quoted;
 use serde::Deserialize;
 
 use crate::refusal::{Refusal, RefusalCode};
 use crate::vpath::VPath;
-use crate::wording::quoted;
 
 pub use hunk::Hunks;
 

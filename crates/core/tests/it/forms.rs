@@ -1,11 +1,10 @@
 //! Forms with any input: the answer fits the schema that the model wrote, or the user gets an error message.
 
 use crewagent_core::question::form::{Form, Unsaid};
+use crewagent_testkit::fixture::cases;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value as Json, json};
-
-use crate::support::cases;
 
 fn text_field() -> impl Strategy<Value = Json> {
     let patterns = ["^\\d+$", "^[A-Z]{2,4}$", "a|b", "\\S", "^\\w+\\s?\\w*$", "[^x]$"];

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use crewagent_core::event::Event;
 use crewagent_core::run::history::{History, Tail};
 use crewagent_testkit::accept::is_accepting;
+use crewagent_testkit::fixture::repository;
 use serde_json::{Value as Json, json};
-
-use crate::support::repository;
 
 const KEPT: &str = "crates/engine/tests/kept/0.1.0/run/state/logs/execution.jsonl";
 

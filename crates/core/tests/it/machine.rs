@@ -16,10 +16,9 @@ use crewagent_core::settings::{Limits, Mode, RunSettings};
 use crewagent_core::state::guard::Confirmation;
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::usage::Usage;
+use crewagent_testkit::fixture::{checked, example};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-
-use crate::support::{checked, example};
 
 /// Run of an example with its clock.
 struct Play {

@@ -1,4 +1,4 @@
-//! Whole packages through the checker: the examples, and one broken package for every code.
+//! Rules of runs from outside: machine, prompts, menus, forms, histories and published schemas.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -10,14 +10,9 @@
 mod events;
 mod forms;
 mod history;
-mod hostile;
-mod laws;
 mod machine;
 mod menu;
-mod packages;
 mod prompt;
 mod prompt_laws;
-mod rules;
 mod schemas;
 mod shapes;
-mod support;

@@ -5,9 +5,9 @@ mod resolve;
 mod similar;
 mod table;
 
-use crewagent_core::id::AgentId;
 use crewagent_core::menu::{Command, Routed, Unclear, Work};
-use crewagent_core::package::agents::{
+use crewagent_format::id::AgentId;
+use crewagent_format::package::agents::{
     Agent, AgentMetadata, MenuItem, MenuTarget, Persona, Principles, Prompt, Trigger,
 };
 

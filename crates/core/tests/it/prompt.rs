@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use crewagent_core::context::Context;
 use crewagent_core::message::Message;
-use crewagent_core::package::agents::Agent;
-use crewagent_core::package::{Package, Workflow};
 use crewagent_core::policy::{McpPolicy, Policy, StateTool};
 use crewagent_core::prompt::{
     ActiveNode, Autopilot, DataContext, Directive, Protocol, RulesFor, RunIntent, StepText,
@@ -14,9 +12,10 @@ use crewagent_core::prompt::{
 };
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::vpath::VPath;
+use crewagent_format::package::agents::Agent;
+use crewagent_format::package::{Package, Workflow};
+use crewagent_testkit::fixture::{checked, example};
 use serde_json::{Map, Value as Json, json};
-
-use crate::support::{checked, example};
 
 /// Maximum size of a step that the brief repeats, as in the default settings.
 const INLINE: StepText = StepText::Inline { up_to: 16 * 1024 };

@@ -1,7 +1,5 @@
 //! Laws of the prompt's layers for hostile input of any size: caps hold, fields stay fields, fences stay closed.
 
-use crewagent_core::package::agents::Principles;
-use crewagent_core::package::{Package, Workflow};
 use crewagent_core::policy::rules::{RuleSet, Source};
 use crewagent_core::policy::{FsPolicy, McpPolicy, Policy, StateTool};
 use crewagent_core::prompt::{
@@ -11,13 +9,14 @@ use crewagent_core::prompt::{
     node_brief, persona, run_directive, state_summary, tool_policy, user_input,
 };
 use crewagent_core::state::run_state::RunState;
-use crewagent_core::text::is_unsafe_char;
 use crewagent_core::vpath::{VPath, with_mounts};
+use crewagent_format::package::agents::Principles;
+use crewagent_format::package::{Package, Workflow};
+use crewagent_format::text::is_unsafe_char;
+use crewagent_testkit::fixture::{cases, checked, lines};
 use crewagent_testkit::package::MemoryFiles;
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
-
-use crate::support::{cases, checked, lines};
 
 /// Generates texts that try to begin a field, close a fence, end a quote, or flood the prompt.
 fn hostile() -> impl Strategy<Value = String> {

@@ -74,7 +74,7 @@ fn any_call() -> impl Strategy<Value = ToolCall> {
 fn message() -> impl Strategy<Value = Message> {
     let text = one_of(vec!["", " \n", "x", "zwei\n\"Zeilen\" 中"]);
     let from = one_of(vec![None, Some(SOURCE), Some("other/model")]);
-    let blob = Payload::Blob { sha256: crewagent_core::integrity::Digest::of(b"x"), bytes: 1 };
+    let blob = Payload::Blob { sha256: crewagent_format::integrity::Digest::of(b"x"), bytes: 1 };
     prop_oneof![
         1 => text.clone().prop_map(Message::system),
         3 => text.clone().prop_map(Message::user),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crewagent_core::text::is_unsafe_char;
-use crewagent_core::wording::single_spaced;
+use crewagent_format::text::is_unsafe_char;
+use crewagent_format::wording::single_spaced;
 use serde_json::{Map, Value as Json};
 
 use crate::json;

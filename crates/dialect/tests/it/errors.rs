@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crewagent_core::text::is_unsafe_char;
 use crewagent_dialect::fault::{Fault, FaultKind};
 use crewagent_dialect::retry::retry_after;
+use crewagent_format::text::is_unsafe_char;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 

@@ -1,7 +1,7 @@
 //! Reverts a step: every file that it wrote gets its earlier content. Files that were changed outside of the run since
 //! stay as they are.
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, DiffOp, TextDiff};

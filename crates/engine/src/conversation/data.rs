@@ -1,9 +1,9 @@
 //! Loads the data file of a menu item before anything starts, and describes it to the model.
 
-use crewagent_core::frontmatter::MAX_BYTES;
 use crewagent_core::menu::{DataFormat, DataRef, MenuError, MenuErrorCode};
 use crewagent_core::prompt::{DataContext, data_context};
-use crewagent_core::syntax::yaml;
+use crewagent_format::frontmatter::MAX_BYTES;
+use crewagent_format::syntax::yaml;
 
 use crate::mounts::Mounts;
 use crate::runtime::Data;

@@ -9,12 +9,12 @@ use crewagent_core::call::Call;
 use crewagent_core::event::{
     Answer, EventKind, Intent, ToolEvent, ToolFinished, ToolStarted, UserAsked, UserEvent,
 };
-use crewagent_core::integrity::Digest;
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{CallJob, Input, Moves, Whole};
 use crewagent_core::tool::canonical;
 use crewagent_core::vpath::{VPath, WritablePath};
+use crewagent_format::integrity::Digest;
 use serde::de::IgnoredAny;
 
 use super::{Driver, World, approval, request, tool_server, unexpected};

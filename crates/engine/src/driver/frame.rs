@@ -4,9 +4,9 @@
 use crewagent_core::event::{
     EventKind, FileIntent, FrameEntered, FrameEvent, FrameHeld, FrameLeft, FramePlanned,
 };
-use crewagent_core::integrity::Digest;
 use crewagent_core::run::machine::{FrameChange, FrameChanged, Input, Machine};
 use crewagent_core::state::frame::Frame;
+use crewagent_format::integrity::Digest;
 
 use super::{Driver, World, unexpected};
 use crate::clock;

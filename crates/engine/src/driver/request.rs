@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crewagent_core::call::schema;
 use crewagent_core::context::tools_digest;
 use crewagent_core::event::{EventKind, RequestSummary, TurnStarted};
-use crewagent_core::integrity::Digest;
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
 use crewagent_core::policy::Policy;
@@ -16,6 +15,7 @@ use crewagent_core::tool::ToolSpec;
 use crewagent_core::tool::server_tool::{ServerName, ServerTool, is_server_tool};
 use crewagent_dialect::names::Names;
 use crewagent_dialect::profile::NameForm;
+use crewagent_format::integrity::Digest;
 
 use crate::blobs::{BlobError, Blobs};
 use crate::model::{Request, TurnPosition};

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Seek as _, SeekFrom};
 
 use crewagent_core::event::Event;
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 
 use super::{JOURNAL, JournalError, MAX_RECORD};
 use crate::disk::{Deed, Folder, Opening};

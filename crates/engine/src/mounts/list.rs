@@ -6,8 +6,8 @@ use std::io;
 use cap_fs_ext::{DirExt, MetadataExt};
 use cap_std::fs::{Dir, DirEntry};
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::text::is_unsafe_char;
 use crewagent_core::vpath::VPath;
+use crewagent_format::text::is_unsafe_char;
 
 use super::error::{Answer, Stop, settle};
 use super::fault::{Fault, fault};

@@ -4,7 +4,7 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsS
 use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::VPath;
-use crewagent_core::wording::likeness;
+use crewagent_format::wording::likeness;
 
 use super::error::{MountError, Stop};
 use super::fault::{Fault, fault};

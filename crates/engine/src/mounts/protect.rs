@@ -1,8 +1,8 @@
 //! Paths below a writable mount that tools still may not write.
 
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::text::is_unsafe_char;
 use crewagent_core::vpath::{Mount, WritablePath};
+use crewagent_format::text::is_unsafe_char;
 
 use super::Mounts;
 use super::error::Stop;

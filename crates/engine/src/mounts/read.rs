@@ -1,9 +1,9 @@
 //! Reading files: keeps no more in memory than requested, and always computes the digest of the whole file.
 
 use cap_std::fs::File;
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::VPath;
+use crewagent_format::integrity::Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::Mounts;

@@ -8,7 +8,7 @@ use std::io;
 
 use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, Metadata, OpenOptions};
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 
 use super::open::reading;
 use super::site::{Site, is_same_file};

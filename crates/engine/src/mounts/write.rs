@@ -8,9 +8,9 @@ use std::io;
 
 use cap_fs_ext::{DirExt, MetadataExt};
 use cap_std::fs::{Dir, Metadata};
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{VPath, WritablePath};
+use crewagent_format::integrity::Digest;
 
 use super::Mounts;
 use super::error::{Answer, MountError, Stop, settle};

@@ -4,9 +4,9 @@ use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crewagent_core::integrity::MANIFEST;
-use crewagent_core::package::Files;
-use crewagent_core::package::manifest::Manifest;
+use crewagent_format::integrity::MANIFEST;
+use crewagent_format::package::Files;
+use crewagent_format::package::manifest::Manifest;
 use tempfile::NamedTempFile;
 
 use super::PackError;

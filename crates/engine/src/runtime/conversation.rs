@@ -1,10 +1,10 @@
 //! Starts a conversation, which is a run without a workflow.
 
 use crewagent_core::event::{ConversationStarted, Event, EventKind};
-use crewagent_core::id::AgentId;
-use crewagent_core::package::Package;
 use crewagent_core::run::machine::{Machine, Subject};
 use crewagent_core::state::run_state::RunState;
+use crewagent_format::id::AgentId;
+use crewagent_format::package::Package;
 
 use super::run::Run;
 use super::start::choose_by_name;

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, Reason, RunStarted};
 use crewagent_core::fork::Fork;
 use crewagent_core::frame_id::FrameId;
-use crewagent_core::integrity::Digest;
 use crewagent_core::message::Message;
 use crewagent_core::run::history::{History, Position, Snapshot, Visit};
 use crewagent_core::run::machine::Subject;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::StateDocument;
 use crewagent_core::vpath::VPath;
+use crewagent_format::integrity::Digest;
 
 use super::open::{Replay, data_of, subject, today, words_at_hand};
 use super::start::reference;

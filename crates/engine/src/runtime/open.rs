@@ -6,14 +6,14 @@ use crewagent_core::event::{
     ConversationEvent, Event, EventKind, ModelInstructed, RunEvent, RunResumed, ToolEvent,
     ToolsListed, UserEvent, UserInput,
 };
-use crewagent_core::id::AgentId;
 use crewagent_core::message::Message;
-use crewagent_core::package::Workflow;
 use crewagent_core::payload::Payload;
 use crewagent_core::run::history::{History, Position};
 use crewagent_core::run::machine::{Machine, Subject};
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::STATE_FILE;
+use crewagent_format::id::AgentId;
+use crewagent_format::package::Workflow;
 use jiff::Timestamp;
 
 use super::run::Run;

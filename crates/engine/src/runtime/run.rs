@@ -7,8 +7,6 @@ use crewagent_core::event::{
     ConversationEvent, Event, EventKind, ModelInstructed, Phase, PhaseChanged, RunFailed,
     RunFinished,
 };
-use crewagent_core::package::agents::Agent;
-use crewagent_core::package::{Package, Workflow};
 use crewagent_core::run::history::artifacts;
 use crewagent_core::run::machine::{Effect, Machine, Rest};
 use crewagent_core::settings::RunSettings;
@@ -16,6 +14,8 @@ use crewagent_core::state::frame::{Caller, Frame};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::usage::Usage;
+use crewagent_format::package::agents::Agent;
+use crewagent_format::package::{Package, Workflow};
 use jiff::Timestamp;
 
 use crate::control::{Control, ControlRequest};

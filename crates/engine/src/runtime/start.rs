@@ -1,12 +1,12 @@
 //! Starts a run: chooses workflow and agent, and writes the first state document and the first event.
 
 use crewagent_core::event::{Event, EventKind, RunStarted};
-use crewagent_core::id::{AgentId, WorkflowId};
 use crewagent_core::menu;
-use crewagent_core::package::{Package, Workflow};
 use crewagent_core::run::machine::{Machine, Subject};
 use crewagent_core::state::document::{InitialValues, StateDocument};
 use crewagent_core::state::run_state::RunState;
+use crewagent_format::id::{AgentId, WorkflowId};
+use crewagent_format::package::{Package, Workflow};
 
 use super::run::Run;
 use super::{StartError, StartRun};

@@ -13,9 +13,9 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crewagent_core::diagnostic::Findings;
-use crewagent_core::integrity::Digest;
-use crewagent_core::path::PackagePath;
+use crewagent_format::diagnostic::Findings;
+use crewagent_format::integrity::Digest;
+use crewagent_format::path::PackagePath;
 use sha2::{Digest as _, Sha256};
 
 use self::entry::Entry;

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 
 /// Largest content that is cached.
 const KEPT_FILE: u64 = 1024 * 1024;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirEntry, File, FileType, OpenOptions};
-use crewagent_core::diagnostic::Findings;
-use crewagent_core::path::{PackagePath, PathError};
+use crewagent_format::diagnostic::Findings;
+use crewagent_format::path::{PackagePath, PathError};
 
 use super::CHUNK;
 use super::gate::{Gate, Kind, bad_name, printable, special};

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crewagent_core::diagnostic::{Code, Diagnostic, Findings, Location};
-use crewagent_core::path::{PackagePath, PathError};
-use crewagent_core::text::is_unsafe_char;
+use crewagent_format::diagnostic::{Code, Diagnostic, Findings, Location};
+use crewagent_format::path::{PackagePath, PathError};
+use crewagent_format::text::is_unsafe_char;
 
 use super::limits::{Limits, bytes};
 

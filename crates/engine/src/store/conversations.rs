@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crewagent_core::event::{ConversationEvent, Event, EventKind, ModelEvent, Phase, UserEvent};
 use crewagent_core::question::QuestionKind;
 use crewagent_core::run::history::History;
-use crewagent_core::wording::single_spaced;
+use crewagent_format::wording::single_spaced;
 use jiff::Timestamp;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 use semver::Version;
 
 /// Longest part of a folder name that comes from a package.

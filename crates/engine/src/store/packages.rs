@@ -17,8 +17,8 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use crewagent_core::integrity::Digest;
-use crewagent_core::package::Files;
+use crewagent_format::integrity::Digest;
+use crewagent_format::package::Files;
 use jiff::Timestamp;
 use semver::Version;
 

@@ -1,9 +1,9 @@
 //! Converts results of a server into answers for the model.
 
 use crewagent_core::event::Answer;
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::tool::server_tool::{ServerTool, cleaned};
+use crewagent_format::integrity::Digest;
 use serde::Serialize;
 use serde_json::Value as Json;
 

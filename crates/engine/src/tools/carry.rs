@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crewagent_core::call::Call;
 use crewagent_core::event::{FileIntent, Intent};
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{VPath, WritablePath};
+use crewagent_format::integrity::Digest;
 
 use super::change::{Change, Draft, jobs};
 use super::{CallContext, Halt, Tools, denied};

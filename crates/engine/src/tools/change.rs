@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crewagent_core::call::{Call, FilePatchCall, StateCall, WriteCall};
 use crewagent_core::event::{Answer, FileIntent, Intent, Moved, StateChange};
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::guard::Transition;
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::vpath::{VPath, WritablePath};
+use crewagent_format::integrity::Digest;
 use serde::Serialize;
 
 use super::state::StateFile;

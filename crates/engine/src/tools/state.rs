@@ -6,8 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crewagent_core::call::{FilePatchCall, Operation, WriteCall, WriteMode};
 use crewagent_core::event::StateChange;
-use crewagent_core::package::Workflow;
-use crewagent_core::path::PackagePath;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{DocumentError, Proposed, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Proposal, Transition};
@@ -15,6 +13,8 @@ use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::tool::text_patch;
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
+use crewagent_format::package::Workflow;
+use crewagent_format::path::PackagePath;
 
 use super::change::{Job, Work, moved};
 use super::patch::about;

@@ -1,9 +1,9 @@
 //! `fs.write`: writes or appends to a file.
 
 use crewagent_core::call::{WriteCall, WriteMode};
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::WritablePath;
+use crewagent_format::integrity::Digest;
 
 use super::Halt;
 use crate::mounts::Target;

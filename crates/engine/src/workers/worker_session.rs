@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use crewagent_core::event::Event;
-use crewagent_core::menu::Surface;
 use crewagent_core::settings::RunSettings;
+use crewagent_format::package::agents::Surface;
 
 use super::slot::{Job, Slot, Task};
 use super::{ConnectorError, WorkerError, Workers};

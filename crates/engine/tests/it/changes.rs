@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crewagent_core::integrity::Digest;
 use crewagent_core::run::history::named;
 use crewagent_engine::changes::{Changes, ChangesError, HunkSide, Outcome, Prospect, Scope};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::store::RunId;
+use crewagent_format::integrity::Digest;
 
 use crate::golden_fixture::GoldenFixture;
 

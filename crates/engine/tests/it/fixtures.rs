@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use crewagent_core::diagnostic::Code;
 use crewagent_engine::source::{Limits, Opened, Source};
+use crewagent_format::diagnostic::Code;
 use crewagent_testkit::archive::{ENCRYPTED, Entry};
 
 use crate::support::with;

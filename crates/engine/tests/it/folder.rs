@@ -3,11 +3,11 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use crewagent_core::diagnostic::Severity;
-use crewagent_core::package::Files;
-use crewagent_core::path::PackagePath;
 use crewagent_engine::inspect::inspect;
 use crewagent_engine::source::{Limits, Opened, Source};
+use crewagent_format::diagnostic::Severity;
+use crewagent_format::package::Files;
+use crewagent_format::path::PackagePath;
 
 use crate::support::{describe, package, scratch, write, write_all};
 

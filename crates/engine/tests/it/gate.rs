@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crewagent_core::package::Files;
-use crewagent_core::path::PackagePath;
 use crewagent_engine::source::{Limits, Opened, Source, SourceError};
+use crewagent_format::package::Files;
+use crewagent_format::path::PackagePath;
 use crewagent_testkit::archive::{Archive, ENCRYPTED, Entry, SIZES_FOLLOW, checksum};
 
 use crate::support::{describe, entries, package, refusal, scratch, with, write};

@@ -1,7 +1,7 @@
 //! The gate answers for any bytes.
 
-use crewagent_core::package::Files;
 use crewagent_engine::source::{Limits, Opened, Source};
+use crewagent_format::package::Files;
 use crewagent_testkit::archive::{Archive, Entry};
 use proptest::prelude::*;
 use proptest::sample::Index;

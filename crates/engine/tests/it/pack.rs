@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use crewagent_core::package::Files;
 use crewagent_engine::inspect::inspect;
 use crewagent_engine::pack::{Output, PackError, Packed, pack};
 use crewagent_engine::source::Limits;
+use crewagent_format::package::Files;
 
 use crate::support::{describe, package, scratch, snapshot, write, write_all};
 

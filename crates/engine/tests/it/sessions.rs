@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use crewagent_core::event::{AssistantMessage, Event, EventKind, ModelEvent};
-use crewagent_core::menu::Surface;
 use crewagent_core::settings::RunSettings;
-use crewagent_core::syntax::yaml;
 use crewagent_engine::control::Control;
 use crewagent_engine::conversation::{Conversation, Guest, Launch, Mode, Reaction};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartConversation};
 use crewagent_engine::store::{Of, RunId, Store};
 use crewagent_engine::tool_server::ToolServers;
+use crewagent_format::package::agents::Surface;
+use crewagent_format::syntax::yaml;
 use crewagent_scenario::scripted::Scripted;
 use serde::Deserialize;
 use serde_json::Map;

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crewagent_core::package::{Files, check};
 use crewagent_engine::pack::{Output, pack};
 use crewagent_engine::runtime_version;
 use crewagent_engine::source::Limits;
 use crewagent_engine::store::{
     FindError, Found, Harm, ImportError, Imported, Installed, Outcome, Store, StoreError,
 };
+use crewagent_format::package::{Files, check};
 use crewagent_testkit::archive::{Archive, Entry};
 use crewagent_testkit::package::generated;
 use tempfile::TempDir;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crewagent_core::diagnostic::{Diagnostic, Findings};
 use crewagent_engine::source::{Limits, Opened, Source};
+use crewagent_format::diagnostic::{Diagnostic, Findings};
 use crewagent_testkit::archive::{Archive, Entry};
 use crewagent_testkit::package::generated;
 use tempfile::TempDir;

@@ -4,10 +4,10 @@ use crewagent_core::event::{Finish, Reply};
 use crewagent_core::message::ToolCall;
 use crewagent_core::payload::Payload;
 use crewagent_core::refusal::RefusalCode;
-use crewagent_core::syntax::{Tree, Value, json};
 use crewagent_core::tool::canonical;
 use crewagent_core::usage::Usage;
-use crewagent_core::wording::{cut, single_spaced};
+use crewagent_format::syntax::{Tree, Value, json};
+use crewagent_format::wording::{cut, single_spaced};
 use serde_json::{Number, Value as Json};
 
 use super::tape::{Passing, Taken, is_empty};

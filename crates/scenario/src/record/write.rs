@@ -2,8 +2,8 @@
 //!
 //! It never guesses: a text is written as a block only after the block was read back.
 
-use crewagent_core::syntax::yaml;
-use crewagent_core::text::is_unsafe_char;
+use crewagent_format::syntax::yaml;
+use crewagent_format::text::is_unsafe_char;
 use serde_json::{Map, Value as Json};
 
 /// Maximum width of a line, if its text can be broken.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crewagent_core::event::RequestSummary;
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
-use crewagent_core::wording::cut;
 use crewagent_engine::model::Request;
+use crewagent_format::wording::cut;
 use serde_json::{Map, Value as Json};
 
 use super::lines::difference;

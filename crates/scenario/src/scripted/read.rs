@@ -6,9 +6,9 @@ mod condition;
 use std::time::Duration;
 
 use crewagent_core::event::Finish;
-use crewagent_core::syntax::{Entry, Tree, Value, json, yaml};
 use crewagent_core::usage::Usage;
 use crewagent_engine::model::ModelErrorKind;
+use crewagent_format::syntax::{Entry, Tree, Value, json, yaml};
 
 use super::error::Problem;
 use super::pace::Pace;

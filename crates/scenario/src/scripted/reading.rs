@@ -1,8 +1,8 @@
 //! Reads values out of a tree and records every mistake with its line. A reader that returns `None` has recorded one.
 
-use crewagent_core::syntax::{Entry, Tree, Value};
-use crewagent_core::text::{LineIndex, Span};
-use crewagent_core::wording::{nearest, ticked};
+use crewagent_format::syntax::{Entry, Tree, Value};
+use crewagent_format::text::{LineIndex, Span};
+use crewagent_format::wording::{nearest, ticked};
 
 use super::error::Problem;
 use super::template::Template;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crewagent_core::wording::quoted_up_to;
+use crewagent_format::wording::quoted_up_to;
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use serde_json::{Map, Value as Json};

@@ -1,11 +1,12 @@
 //! Conversations: begin them, send messages, read them.
 
-use crewagent_core::menu::{MenuLine, Surface, menu_of};
+use crewagent_core::menu::{MenuLine, menu_of};
 use crewagent_engine::control::Control;
 use crewagent_engine::conversation::Launch;
 use crewagent_engine::conversation::Reaction;
 use crewagent_engine::runtime::StartConversation;
 use crewagent_engine::store::{self, JournalId, Of, ProjectId, RunId, RunView, Store};
+use crewagent_format::package::agents::Surface;
 use jiff::Timestamp;
 
 use super::packages::agent;

@@ -1,8 +1,8 @@
 //! Files of a project, with the same checks that apply to models.
 
-use crewagent_core::integrity::Digest;
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use crewagent_engine::mounts::{Answer, Before, Mounts};
+use crewagent_format::integrity::Digest;
 
 use super::Id;
 use super::projects::project;

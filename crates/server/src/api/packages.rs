@@ -6,9 +6,6 @@ mod upload;
 use std::path::Path;
 use std::sync::Arc;
 
-use crewagent_core::diagnostic::{Code, Severity};
-use crewagent_core::package::Package as CheckedPackage;
-use crewagent_core::scaffold::{self, Plan, Shape};
 use crewagent_draw::{self as draw, Diagram, Theme};
 use crewagent_engine::inspect::{Rejection, inspect};
 use crewagent_engine::pack::{Output, PackError, pack};
@@ -16,6 +13,9 @@ use crewagent_engine::store::{
     Flaw, Found, ImportError, Installed, NeededBy, Outcome, Store, StoreError,
 };
 use crewagent_engine::{author, store};
+use crewagent_format::diagnostic::{Code, Severity};
+use crewagent_format::package::Package as CheckedPackage;
+use crewagent_format::scaffold::{self, Plan, Shape};
 use serde::Deserialize;
 
 pub(super) use self::content::{agent, picture};

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use crewagent_core::wording::{distance, joined_up_to};
 use crewagent_dialect::profile::endpoint as address;
 use crewagent_engine::model::Endpoint;
 use crewagent_engine::model::ModelError;
+use crewagent_format::wording::{distance, joined_up_to};
 use reqwest::header::ACCEPT;
 use secrecy::ExposeSecret as _;
 use serde_json::Value as Json;

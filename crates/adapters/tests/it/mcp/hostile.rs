@@ -97,6 +97,6 @@ fn a_long_result_is_cut_and_kept() {
     let blob = answer["sha256"].as_str().unwrap();
     let id = crewagent_engine::store::RunId::parse(talked.run.id()).unwrap();
     let view = fixture.store.conversations().runs().look(&id).unwrap();
-    let kept = view.blobs.text(crewagent_core::integrity::Digest::parse(blob).unwrap()).unwrap();
+    let kept = view.blobs.text(crewagent_format::integrity::Digest::parse(blob).unwrap()).unwrap();
     assert_eq!(kept.len(), 1 << 20);
 }

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crewagent_core::event::{ActiveRunChanged, ConversationEvent, Event, EventKind};
-use crewagent_core::package::Package;
 use crewagent_core::state::run_state::RunState;
 use crewagent_engine::store::{RunId, RunView, Store};
+use crewagent_format::package::Package;
 
 use crate::args::ChatsShow;
 use crate::cmd::run_driver::{names_of, package_of};

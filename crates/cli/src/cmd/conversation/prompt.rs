@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use crewagent_core::menu::{self, Surface};
-use crewagent_core::package::Package;
+use crewagent_core::menu;
 use crewagent_engine::conversation::{COMMANDS, Conversation};
 use crewagent_engine::store::Store;
+use crewagent_format::package::Package;
+use crewagent_format::package::agents::Surface;
 
 use crate::cmd::run_driver::{Answers, HISTORY};
 use crate::terminal::commands::{Commands, PromptCommand};

@@ -1,7 +1,7 @@
 //! Shows a conversation beside its events: the header, the menu, help and status.
 
-use crewagent_core::package::agents::Agent;
 use crewagent_engine::conversation::{COMMANDS, Mode, Reaction};
+use crewagent_format::package::agents::Agent;
 
 use super::{ConversationDriver, ConversationOutput};
 use crate::console::Console;

@@ -1,6 +1,6 @@
 //! `crewagent package explain`: explains a diagnostic code, with an example and a fix.
 
-use crewagent_core::diagnostic::{Code, Severity};
+use crewagent_format::diagnostic::{Code, Severity};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::Explain;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use crewagent_core::integrity::MANIFEST;
-use crewagent_core::package::{Package, Workflow};
-use crewagent_core::path::PackagePath;
 use crewagent_draw::{self as draw, Diagram, Theme};
 use crewagent_engine::store::Store;
+use crewagent_format::integrity::MANIFEST;
+use crewagent_format::package::{Package, Workflow};
+use crewagent_format::path::PackagePath;
 
 use super::Loaded;
 use crate::args::{Graph, GraphFormat, GraphTheme};

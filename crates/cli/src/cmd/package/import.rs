@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crewagent_core::package::Package;
 use crewagent_engine::source::bytes;
 use crewagent_engine::store::{self, ImportError, Imported, Store};
+use crewagent_format::package::Package;
 
 use crate::args::Import;
 use crate::console::Console;

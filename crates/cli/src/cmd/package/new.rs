@@ -4,9 +4,9 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use crewagent_core::path::PackagePath;
-use crewagent_core::scaffold::{self, Plan, Shape};
 use crewagent_engine::author;
+use crewagent_format::path::PackagePath;
+use crewagent_format::scaffold::{self, Plan, Shape};
 use inquire::validator::Validation;
 use inquire::{Select, Text};
 

@@ -1,9 +1,9 @@
 //! `crewagent package show`: describes a package on one screen.
 
-use crewagent_core::package::agents::{Agent, MenuItem};
-use crewagent_core::package::graph::NodeKind;
-use crewagent_core::package::{Package, Workflow};
 use crewagent_engine::store::Store;
+use crewagent_format::package::agents::{Agent, MenuItem};
+use crewagent_format::package::graph::NodeKind;
+use crewagent_format::package::{Package, Workflow};
 use serde_json::{Value as Json, json};
 
 use crate::args::Show;

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use anstyle::Style;
-use crewagent_core::package::Workflow;
 use crewagent_engine::store::{Of, Project, RunListing, RunSummary, Status, Store};
+use crewagent_format::package::Workflow;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 

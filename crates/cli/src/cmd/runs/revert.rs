@@ -1,8 +1,8 @@
 //! `crewagent runs revert`: restores files to their content before a run, or one of its steps, wrote them.
 
-use crewagent_core::integrity::Digest;
 use crewagent_engine::changes::{self, Backward, Changes, Prospect, Scope};
 use crewagent_engine::store::Store;
+use crewagent_format::integrity::Digest;
 
 use crate::args::RunsRevert;
 use crate::ask;

@@ -1,7 +1,7 @@
 //! Wraps styled text into lines.
 
 use anstyle::Style;
-use crewagent_core::text::is_unsafe_char;
+use crewagent_format::text::is_unsafe_char;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
 use crate::paint;

@@ -1,11 +1,11 @@
 //! Reads answers to a form, and explains the mistakes in invalid ones.
 
+use crewagent_format::wording::{cut, nearest, quoted, ticked_up_to};
 use serde_json::{Map, Number, Value as Json};
 
 use super::range::{EXACT, Range};
 use super::{Field, FieldKind, Form, Offer, TextRule, Unsaid};
 use crate::question::{confirmed, pick};
-use crate::wording::{cut, nearest, quoted, ticked_up_to};
 
 /// Maximum number of mistakes in a message.
 const SHOWN: usize = 20;

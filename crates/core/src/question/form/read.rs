@@ -1,11 +1,11 @@
 //! Reads a form from a JSON Schema. Keywords outside the supported subset are errors, because a rule that is not
 //! enforced is worse than one that is refused.
 
+use crewagent_format::wording::{kind, quoted, ticked};
 use serde_json::{Map, Value as Json};
 
 use super::range::{Bound, Edge};
 use super::{Field, FieldKind, Offer, Pattern, Range, TextRule, Unsaid};
-use crate::wording::{kind, quoted, ticked};
 
 const MAX_FIELDS: usize = 50;
 const MAX_NAME: usize = 128;

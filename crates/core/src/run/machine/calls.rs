@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
+use crewagent_format::integrity::Digest;
 use jiff::Timestamp;
 
 use super::anchor::{RunIntent, ShownPosition};
 use super::{CallJob, Effect, Machine, Moves, Stance, Whole, tell};
 use crate::context::Keep;
 use crate::event::{Answer, EventKind, Finish, Phase, Reason, Reply, StateChange};
-use crate::integrity::Digest;
 use crate::message::ToolCall;
 use crate::prompt;
 use crate::state::guard::Confirmation;

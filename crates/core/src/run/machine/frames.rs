@@ -1,5 +1,7 @@
 //! Changes of the active workflow: when a call enters or returns, and the consequences.
 
+use crewagent_format::id::AgentId;
+use crewagent_format::package::Workflow;
 use jiff::Timestamp;
 
 use super::anchor::ShownPosition;
@@ -7,8 +9,6 @@ use super::{Effect, FrameChange, FrameChanged, Machine, Moves, Rest, Stance, Sub
 use crate::context::Keep;
 use crate::event::{EventKind, Phase, Reason, StateChange};
 use crate::frame_id::FrameId;
-use crate::id::AgentId;
-use crate::package::Workflow;
 use crate::prompt;
 use crate::run::history::Position;
 use crate::settings::RunSettings;

@@ -1,5 +1,6 @@
 //! Answers to a model whose change is refused: the mistakes, the missing values, and the legal moves.
 
+use crewagent_format::wording::{joined, ticked};
 use serde_json::{Value as Json, json};
 
 use super::change::Change;
@@ -10,7 +11,6 @@ use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{STATE_FILE, StateDocument};
 use crate::state::next::{Next, allowed_next};
-use crate::wording::{joined, ticked};
 
 /// Returns one refusal for all mistakes. Broken rules take precedence over missing values.
 pub(super) fn refusal(
@@ -125,7 +125,7 @@ pub(super) fn lost(proposal: &Proposal<'_>) -> Refusal {
     let current = proposal.old.current_node_id(graph);
     let message = format!(
         "{STATE_FILE} says that the run is at {}, which is not a node of this workflow, so no change can be checked.",
-        crate::wording::quoted(current)
+        crewagent_format::wording::quoted(current)
     );
     Refusal::new(RefusalCode::Transition, message)
         .hint("Tell the user that the state document was damaged outside the runtime.")
@@ -136,7 +136,7 @@ pub(super) fn lost(proposal: &Proposal<'_>) -> Refusal {
 /// Returns the refusal of a change to a completed workflow without the user's consent.
 pub(super) fn unconfirmed(old: &StateDocument, new: &StateDocument) -> Refusal {
     let (before, after) = (old.frontmatter(), new.frontmatter());
-    let value = |document: &crate::frontmatter::Frontmatter, key: &str| {
+    let value = |document: &crewagent_format::frontmatter::Frontmatter, key: &str| {
         document.tree().get(key).map(|entry| entry.tree.to_json())
     };
     let mut changed: Vec<&str> = Vec::new();

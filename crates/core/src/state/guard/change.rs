@@ -1,7 +1,8 @@
 //! The difference between the old and the new document, in terms of the graph.
 
-use crate::package::graph::{Graph, Node, NodeKind};
-use crate::package::workflow::Decision;
+use crewagent_format::package::graph::{Graph, Node, NodeKind};
+use crewagent_format::package::workflow::Decision;
+
 use crate::state::document::StateDocument;
 use crate::state::next::is_last;
 

@@ -1,11 +1,12 @@
 //! Missing declarations of a node: outputs that are not in the project, variables that are not set.
 
+use crewagent_format::id::NodeId;
+use crewagent_format::package::graph::Node;
+use crewagent_format::wording::{joined, ticked};
+
 use super::Proposal;
-use crate::id::NodeId;
-use crate::package::graph::Node;
 use crate::state::document::StateDocument;
 use crate::state::output::Output;
-use crate::wording::{joined, ticked};
 
 /// Requirements that are missing before a node may be left, or a last node completed.
 pub(super) struct Needs {

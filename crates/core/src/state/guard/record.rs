@@ -1,15 +1,15 @@
 //! Records that the runtime keeps itself: it adds what the model left out, and touches nothing else.
 
+use crewagent_format::frontmatter::{Edit, Frontmatter};
+use crewagent_format::text::Span;
 use serde_json::{Value as Json, json};
 
 use super::{Proposal, Recorded, Verdict, changes_state, is_frozen};
-use crate::frontmatter::{Edit, Frontmatter};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{STATE_FILE, StateDocument};
 use crate::state::edits::{self, push, set};
 use crate::state::frame::CALL_STACK;
 use crate::state::project_path::ProjectPath;
-use crate::text::Span;
 
 /// Returns the completed document, with the added values.
 pub(super) fn keep(

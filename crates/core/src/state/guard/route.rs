@@ -1,13 +1,13 @@
 //! The edge of a move: it must exist, be the one that the decision names, and be open.
 
+use crewagent_format::package::graph::Edge;
+use crewagent_format::package::workflow::Decision;
+use crewagent_format::wording::{joined, nearest, quoted, ticked};
 use serde_json::Value as Json;
 
 use super::change::Change;
 use super::rules::{GuardRule, Violation};
-use crate::package::graph::Edge;
-use crate::package::workflow::Decision;
 use crate::state::next::{Exit, condition_words, exits};
-use crate::wording::{joined, nearest, quoted, ticked};
 
 /// Returns the edge that is taken; none if the run stays at its node.
 pub(super) fn taken<'a>(change: &Change<'a>) -> Result<Option<&'a Edge>, Violation> {

@@ -1,5 +1,6 @@
 //! Rules over the old document, the new one and the graph. Each is one function, and each reports all it can.
 
+use crewagent_format::wording::{joined, quoted, ticked};
 use serde::Serialize;
 
 use super::change::{Change, count_unchanged, is_same};
@@ -9,7 +10,6 @@ use crate::refusal::RefusalCode;
 use crate::state::document::{COMPLETE, StateDocument};
 use crate::state::frame::CALL_STACK;
 use crate::state::project_path::ProjectPath;
-use crate::wording::{joined, quoted, ticked};
 
 /// Rule of the guard, by its name in a refusal's details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -9,10 +9,10 @@ mod record;
 
 use std::sync::Arc;
 
+use crewagent_format::package::Workflow;
 use serde_json::{Value as Json, json};
 
 use super::{Author, Confirmation, MissingRule, Proposal, Transition, check};
-use crate::package::Workflow;
 use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{InitialValues, Proposed, StateDocument};

@@ -159,7 +159,7 @@ impl Section {
             (Kind::Delete, _) => FileChange::Delete,
             (Kind::Update, Some(to)) => FileChange::Move { to, hunks },
             (Kind::Update, None) if hunks.0.is_empty() => {
-                let shown = crate::wording::quoted(&path);
+                let shown = crewagent_format::wording::quoted(&path);
                 return Err(invalid(format!("The section for {shown} has no hunk.")).hint(HOW));
             }
             (Kind::Update, None) => FileChange::Update(hunks),

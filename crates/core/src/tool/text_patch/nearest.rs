@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crewagent_format::wording::cut;
 use serde_json::{Value as Json, json};
 
 use super::ladder::Index;
 use super::lines::Lines;
-use crate::wording::cut;
 
 /// Maximum number of wanted lines that are compared.
 const MAX_WANTED: usize = 40;

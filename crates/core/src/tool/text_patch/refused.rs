@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crewagent_format::wording::quoted;
 use serde_json::json;
 
 use super::invalid;
@@ -9,7 +10,6 @@ use super::ladder::Index;
 use super::lines::Lines;
 use super::nearest::{excerpt, nearest};
 use crate::refusal::{Refusal, RefusalCode};
-use crate::wording::quoted;
 
 /// Maximum number of listed line numbers.
 pub(super) const MAX_LISTED: usize = 10;

@@ -153,7 +153,7 @@ impl Section {
 pub(super) fn new_text(hunks: &Hunks) -> Result<String, Refusal> {
     let lines: Vec<&HunkLine> = hunks.0.iter().flat_map(|hunk: &Hunk| &hunk.lines).collect();
     if let Some(line) = lines.iter().find(|line| line.mark != Mark::Add && !line.text.is_empty()) {
-        let shown = crate::wording::quoted(&line.text);
+        let shown = crewagent_format::wording::quoted(&line.text);
         return Err(invalid(format!("The diff adds a file, but the line {shown} has no `+`."))
             .hint("Begin every line of a new file with `+`; for a file that exists, send hunks that update it."));
     }

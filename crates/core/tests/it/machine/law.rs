@@ -7,11 +7,11 @@ use crewagent_core::run::history::Position;
 use crewagent_core::run::machine::{Effect, FrameChange, FrameChanged, Input, Machine};
 use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_core::state::run_state::RunState;
+use crewagent_testkit::fixture::cases;
 use proptest::prelude::*;
 use serde_json::Map;
 
 use super::{Play, confirm};
-use crate::support::cases;
 
 /// Returns a possible next input, chosen by a number.
 fn random_input(machine: &Machine, choice: u16) -> Input {

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use crewagent_core::menu::{Command, Surface, menu_of, route, words};
-use crewagent_core::package::agents::{Agent, MenuItem, Trigger};
+use crewagent_core::menu::{Command, menu_of, route, words};
+use crewagent_format::package::agents::Surface;
+use crewagent_format::package::agents::{Agent, MenuItem, Trigger};
+use crewagent_testkit::fixture::cases;
 use proptest::prelude::*;
 
 use super::{action, agent};
-use crate::support::cases;
 
 /// Generates texts that resemble each other, and arbitrary ones.
 fn text() -> impl Strategy<Value = String> {

@@ -3,13 +3,13 @@
 use crewagent_core::menu::{
     Action, DataFormat, DataRef, MenuErrorCode, Target, Work, resolve, started_by, validate,
 };
-use crewagent_core::package::Package;
-use crewagent_core::package::agents::{MenuItem, MenuTarget, Trigger};
 use crewagent_core::vpath::{Mount, VPath};
+use crewagent_format::package::Package;
+use crewagent_format::package::agents::{MenuItem, MenuTarget, Trigger};
+use crewagent_testkit::fixture::{checked, example};
 use crewagent_testkit::package::MemoryFiles;
 
 use super::{agent, item, trigger};
-use crate::support::{checked, example};
 
 /// Files of the project.
 const PROJECT: &[(&str, &str)] = &[

@@ -1,7 +1,8 @@
 //! Contract of menus, rule by rule: input that is similar to a word of the menu, and input that is conversation.
 
-use crewagent_core::menu::{Candidate, Command, Surface, route};
-use crewagent_core::package::agents::MenuItem;
+use crewagent_core::menu::{Candidate, Command, route};
+use crewagent_format::package::agents::MenuItem;
+use crewagent_format::package::agents::Surface;
 
 use super::table::{check, team};
 use super::{agent, item};

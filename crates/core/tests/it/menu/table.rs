@@ -1,8 +1,9 @@
 //! Contract of menus, rule by rule: numbers, words, handlers, commands. Every case is an input and its routing. The
 //! numbers of rules are those of the contract.
 
-use crewagent_core::menu::{MenuLine, Surface, menu_of, route, words};
-use crewagent_core::package::agents::{Agent, MenuItem};
+use crewagent_core::menu::{MenuLine, menu_of, route, words};
+use crewagent_format::package::agents::Surface;
+use crewagent_format::package::agents::{Agent, MenuItem};
 
 use super::{agent, item, shown, trigger};
 

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crewagent_core::diagnostic::{Code, Diagnostic, Location};
-use crewagent_core::path::{PackagePath, PathError};
+use crewagent_format::diagnostic::{Code, Diagnostic, Location};
+use crewagent_format::path::{PackagePath, PathError};
 use zip::CompressionMethod;
 use zip::read::{ArchiveOffset, Config, ZipFileEntry};
 use zip::result::ZipError;

@@ -6,7 +6,7 @@
 use std::io;
 use std::ops::Range;
 
-use crewagent_core::diagnostic::{Diagnostic, Location};
+use crewagent_format::diagnostic::{Diagnostic, Location};
 
 use super::directory::{Directory, Listed, contradiction, untrusted};
 use super::handle::{Handle, Window};

@@ -1,6 +1,6 @@
 //! Diagnosis of a file that is not a ZIP archive: what it looks like instead.
 
-use crewagent_core::diagnostic::{Code, Diagnostic, Location};
+use crewagent_format::diagnostic::{Code, Diagnostic, Location};
 
 const PACK: &str = "pack the folder with `crewagent package pack`, or give the folder itself";
 const AGAIN: &str = "fetch or copy the file again, and compare its size with the original";

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 use semver::Version;
 
 use super::Installed;

@@ -6,8 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
-use crewagent_core::package::Files;
-use crewagent_core::path::PackagePath;
+use crewagent_format::package::Files;
+use crewagent_format::path::PackagePath;
 
 use super::ImportError;
 use crate::durable::{Flush, make_read_only};

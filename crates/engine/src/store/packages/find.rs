@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crewagent_core::integrity::Digest;
-use crewagent_core::wording::distance;
+use crewagent_format::integrity::Digest;
+use crewagent_format::wording::distance;
 use semver::Version;
 use thiserror::Error;
 

@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crewagent_core::diagnostic::{Findings, Sources};
-use crewagent_core::package::{Files, Package};
-use crewagent_core::path::PackagePath;
+use crewagent_format::diagnostic::{Findings, Sources};
+use crewagent_format::package::{Files, Package};
+use crewagent_format::path::PackagePath;
 use jiff::Timestamp;
 use thiserror::Error;
 

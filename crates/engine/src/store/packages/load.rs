@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crewagent_core::integrity::Digest;
-use crewagent_core::package::{Package, check};
+use crewagent_format::integrity::Digest;
+use crewagent_format::package::{Package, check};
 
 use super::{Installed, Packages};
 use crate::inspect::{Inspected, examine};

@@ -1,6 +1,6 @@
 //! Runs and conversations that need a package, matched by its digest.
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 
 use super::{Found, Packages};
 use crate::store::runs::lock::holder;

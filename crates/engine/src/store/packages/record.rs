@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 use jiff::Timestamp;
 use semver::Version;
 use serde::{Deserialize, Serialize};

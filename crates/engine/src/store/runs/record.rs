@@ -1,6 +1,6 @@
 //! `run.json`: the record of a run or a conversation. Written once, never changed.
 
-use crewagent_core::integrity::Digest;
+use crewagent_format::integrity::Digest;
 use jiff::Timestamp;
 use semver::Version;
 use serde::{Deserialize, Serialize};

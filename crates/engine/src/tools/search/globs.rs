@@ -2,7 +2,7 @@
 
 use crewagent_core::refusal::Refusal;
 use crewagent_core::vpath::{Mount, VPath, with_mounts};
-use crewagent_core::wording::quoted;
+use crewagent_format::wording::quoted;
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::invalid;

@@ -3,13 +3,13 @@
 use std::fs::{self, File};
 
 use crewagent_core::frame_id::FrameId;
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::disk::DiskErrorKind;
 use crewagent_engine::mounts::{Before, Kind, Mounts, Roots};
 use crewagent_engine::tools::search::{Search, search};
+use crewagent_format::integrity::Digest;
 
 use super::fixture::{MountsFixture, check_code, vpath};
 use crate::support::write;

@@ -276,7 +276,7 @@ fn a_link_does_not_lend_rights() {
 #[test]
 fn a_link_in_the_place_of_the_temp_file_is_not_followed() {
     let fixture = MountsFixture::new();
-    let stem = crewagent_core::integrity::Digest::of(b"new.txt").short();
+    let stem = crewagent_format::integrity::Digest::of(b"new.txt").short();
     for writer in 0..3 {
         let name = format!(".crewagent-{stem}-{writer}.tmp");
         symlink("../outside/secret.txt", fixture.project().join(name)).unwrap();

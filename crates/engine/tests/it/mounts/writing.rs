@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::vpath::VPath;
 use crewagent_engine::disk::DiskErrorKind;
 use crewagent_engine::mounts::Before;
+use crewagent_format::integrity::Digest;
 use serde_json::json;
 
 use super::fixture::{MountsFixture, check_code, vpath, writable};

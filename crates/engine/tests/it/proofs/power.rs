@@ -10,8 +10,8 @@ use std::fs;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crewagent_core::integrity::Digest;
 use crewagent_engine::disk::Disk;
+use crewagent_format::integrity::Digest;
 
 use self::judge::{Files, Judge, Places};
 use self::platter::{Contents, Id, Names, Node, Platter, ROOT};

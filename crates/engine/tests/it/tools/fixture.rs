@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 
 use crewagent_core::call::Call;
 use crewagent_core::event::{Answer, Intent, StateChange};
-use crewagent_core::package::{Workflow, check};
 use crewagent_core::policy::{FsPolicy, Policy};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{InitialValues, StateDocument};
@@ -17,6 +16,7 @@ use crewagent_engine::cancel::Deadline;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::mounts::{MountError, Mounts, Roots};
 use crewagent_engine::tools::{CallContext, Change, Moves, Outcome, Plan, Recent, Tools};
+use crewagent_format::package::{Workflow, check};
 use crewagent_testkit::package::MemoryFiles;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;

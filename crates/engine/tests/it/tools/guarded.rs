@@ -1,11 +1,11 @@
 //! The state document: whichever tool changes it, the guard decides.
 
 use crewagent_core::event::Moved;
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_engine::mounts::{Mounts, Roots};
 use crewagent_engine::tools::{Moves, Plan};
+use crewagent_format::integrity::Digest;
 use serde_json::{Value as Json, json};
 
 use super::fixture::{NOW, STATE, ToolsFixture, refusal_code};

@@ -1,7 +1,7 @@
 //! `fs.apply_patch` on files of the project.
 
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
+use crewagent_format::integrity::Digest;
 use serde_json::{Value as Json, json};
 
 use super::fixture::ToolsFixture;

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use crewagent_core::integrity::Digest;
 use crewagent_core::question::QuestionKind;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_engine::tools::Plan;
+use crewagent_format::integrity::Digest;
 use serde_json::json;
 
 use super::fixture::{STATE, ToolsFixture};

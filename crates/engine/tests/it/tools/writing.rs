@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crewagent_core::integrity::Digest;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_engine::tools::Plan;
+use crewagent_format::integrity::Digest;
 use serde_json::{Value as Json, json};
 
 use super::fixture::ToolsFixture;

@@ -1,6 +1,6 @@
 //! Reads the calls of a reply: `fs.read: {path: …}`, or the long form with `tool`.
 
-use crewagent_core::syntax::{Entry, Tree, Value};
+use crewagent_format::syntax::{Entry, Tree, Value};
 use serde_json::{Map, Value as Json};
 
 use crate::scripted::reading::Reading;

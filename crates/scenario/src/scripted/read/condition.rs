@@ -1,7 +1,7 @@
 //! Reads the conditions of a reply.
 
 use crewagent_core::refusal::RefusalCode;
-use crewagent_core::syntax::{Entry, Tree, Value};
+use crewagent_format::syntax::{Entry, Tree, Value};
 
 use crate::scripted::reading::Reading;
 use crate::scripted::when::{Answers, Pattern, When};

@@ -5,13 +5,13 @@ use crewagent_core::event::{
     RunEvent, RunFailed, RunResumed, RunStarted, StateChange, ToolFinished, ToolStarted,
     TurnStarted, UserInput,
 };
-use crewagent_core::integrity::Digest;
 use crewagent_core::payload::Payload;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::tool::canonical;
 use crewagent_core::usage::Usage;
+use crewagent_format::integrity::Digest;
 use proptest::prelude::*;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 

@@ -1,11 +1,12 @@
 //! The content of a package, and its findings, for the page.
 
-use crewagent_core::diagnostic::{Diagnostic, Findings, Severity, Sources};
-use crewagent_core::menu::{Surface, menu_of};
-use crewagent_core::package::agents;
-use crewagent_core::package::{self, Package};
+use crewagent_core::menu::menu_of;
 use crewagent_draw::{self as draw, Diagram};
 use crewagent_engine::runtime::default_agent;
+use crewagent_format::diagnostic::{Diagnostic, Findings, Severity, Sources};
+use crewagent_format::package::agents;
+use crewagent_format::package::agents::Surface;
+use crewagent_format::package::{self, Package};
 
 use super::severity;
 use crate::wire::{Agent, Finding, PackageContent, Picture, Report, Workflow};
@@ -127,8 +128,8 @@ mod tests {
     use std::sync::Arc;
     use std::time::{Duration, Instant};
 
-    use crewagent_core::diagnostic::{Code, Location};
-    use crewagent_core::text::Span;
+    use crewagent_format::diagnostic::{Code, Location};
+    use crewagent_format::text::Span;
 
     use super::*;
 

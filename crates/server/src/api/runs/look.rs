@@ -1,12 +1,12 @@
 //! Reading runs: lists, one run, its events, its state documents.
 
 use crewagent_core::event::Event;
-use crewagent_core::integrity::Digest;
 use crewagent_core::run::history;
 use crewagent_engine::journal::Reader;
 use crewagent_engine::store::{
     JournalId, Of, ProjectId, RunId, RunListing, RunRecord, RunSummary, Store,
 };
+use crewagent_format::integrity::Digest;
 
 use crate::api::packages::picture;
 use crate::api::{Blob, Id};

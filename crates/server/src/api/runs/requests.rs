@@ -1,11 +1,11 @@
 //! The requests of a run, rebuilt from its journal.
 
 use crewagent_core::context::tokens_of;
-use crewagent_core::integrity::Digest;
 use crewagent_core::message::Message;
 use crewagent_engine::runtime::{PastRequest, Runtime};
 use crewagent_engine::store::{RunId, RunPackage};
 use crewagent_engine::tool_server::ToolServers;
+use crewagent_format::integrity::Digest;
 use crewagent_scenario::record;
 
 use crate::api::{Id, TurnPath};

@@ -1,12 +1,12 @@
 //! Law of the guard: whatever a model tries, on whatever graph, an accepted change is a legal and recorded step, and a
 //! refusal says how to continue.
 
+use crewagent_format::package::graph::{Edge, NodeKind};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::super::Completion;
 use super::*;
-use crate::package::graph::{Edge, NodeKind};
 use crate::state::fixture::{Drawn, drawn};
 
 const IDS: [&str; 5] = ["n0", "n1", "n2", "n3", "n4"];
@@ -248,7 +248,7 @@ fn check_no_dead_end(run: &Run) -> Result<(), TestCaseError> {
 
 #[test]
 fn whatever_a_model_tries_the_run_stays_a_legal_walk() {
-    let schema = crate::schema::schemas()
+    let schema = crewagent_format::schema::schemas()
         .into_iter()
         .find(|(name, _)| *name == "workflow.schema.json")
         .unwrap()

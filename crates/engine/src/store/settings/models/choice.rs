@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crewagent_core::wording::{distance, ticked_up_to};
 use crewagent_dialect::prices::{Price, Prices};
 use crewagent_dialect::profile::Profile;
+use crewagent_format::wording::{distance, ticked_up_to};
 use thiserror::Error;
 
 use super::{Changes, KeySource, ModelSettings, profile};

@@ -7,9 +7,9 @@ use crewagent_core::event::{
     AssistantMessage, Event, EventKind, FileIntent, FrameEntered, FrameEvent, FramePlanned,
     ModelEvent, ToolEvent, ToolFinished, ToolStarted,
 };
-use crewagent_core::integrity::Digest;
 use crewagent_core::state::document::StateDocument;
 use crewagent_engine::journal::recover;
+use crewagent_format::integrity::Digest;
 use serde_json::Value as Json;
 
 /// Paths in a state, relative to the root of the fixture.

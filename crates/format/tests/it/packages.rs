@@ -1,10 +1,8 @@
 //! Tests that the examples and every new package have no findings.
 
-use crewagent_core::scaffold::{self, Plan, Shape};
-
+use crewagent_format::scaffold::{self, Plan, Shape};
+use crewagent_testkit::fixture::{checked, example, lines};
 use crewagent_testkit::package::MemoryFiles;
-
-use crate::support::{checked, example, lines};
 
 #[test]
 fn the_examples_are_clean() {

@@ -12,7 +12,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crewagent_core::package::check;
+use crewagent_format::package::check;
 use crewagent_testkit::package::{MemoryFiles, generated};
 use crewagent_testkit::report;
 

@@ -1,6 +1,6 @@
 //! `agents.json`: personas, menus and tool policies.
 
-pub(crate) mod words;
+pub mod words;
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crewagent_core::diagnostic::Code;
+use crewagent_format::diagnostic::Code;
+use crewagent_testkit::fixture::{checked, example};
 use crewagent_testkit::package::MemoryFiles;
 use serde_json::{Value as Json, json};
-
-use crate::support::{checked, example};
 
 fn edit(files: &mut MemoryFiles, file: &str, change: impl FnOnce(&mut Json)) {
     let mut value: Json = serde_json::from_str(&files.text(file)).unwrap();

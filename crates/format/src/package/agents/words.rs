@@ -6,13 +6,13 @@ use super::MenuItem;
 
 /// Folds a text for comparison: lower case, trimmed. Full-width letters, digits and signs, which many Chinese and
 /// Japanese keyboards type, become the plain ones: `２` is `2`.
-pub(crate) fn folded(text: &str) -> String {
+pub fn folded(text: &str) -> String {
     let plain: String = text.nfkc().collect();
     plain.to_lowercase().trim().to_owned()
 }
 
 /// Normalises a word for comparison: folded, without one leading `*` and without one pair of brackets.
-pub(crate) fn normalised(word: &str) -> String {
+pub fn normalised(word: &str) -> String {
     let folded = folded(word);
     let bare = starless(&folded);
     let inside = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).map(str::trim);
@@ -25,7 +25,7 @@ fn starless(text: &str) -> &str {
 }
 
 /// Returns the digits of a line that is only a number.
-pub(crate) fn digits(line: &str) -> Option<String> {
+pub fn digits(line: &str) -> Option<String> {
     let folded = folded(line);
     let bare = starless(&folded);
     let is_number = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit());
@@ -34,7 +34,7 @@ pub(crate) fn digits(line: &str) -> Option<String> {
 
 /// Returns the word as a user types it; `None` if typing it cannot choose anything: it is empty, has several lines, or
 /// is a number, which is an index in the menu.
-pub(crate) fn typeable(word: &str) -> Option<&str> {
+pub fn typeable(word: &str) -> Option<&str> {
     let (word, normal) = (word.trim(), normalised(word));
     if normal.is_empty() || word.contains(['\n', '\r']) || digits(word).is_some() {
         return None;
@@ -46,13 +46,14 @@ pub(crate) fn typeable(word: &str) -> Option<&str> {
 /// Text that chooses something: `SPM or fuzzy match on start party mode, party or meeting` is the word `SPM` and three
 /// texts for fuzzy matching. Any other text is a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Phrase<'a> {
-    pub(crate) word: Option<&'a str>,
-    pub(crate) similar: Vec<&'a str>,
+pub struct Phrase<'a> {
+    pub word: Option<&'a str>,
+    pub similar: Vec<&'a str>,
 }
 
 impl<'a> Phrase<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    /// Splits a text into its word and the texts for fuzzy matching.
+    pub fn new(text: &'a str) -> Self {
         const MARK: &str = " or fuzzy match ";
         let Some(at) = text.to_ascii_lowercase().find(MARK) else {
             return Self { word: some(text), similar: Vec::new() };
@@ -65,7 +66,7 @@ impl<'a> Phrase<'a> {
     }
 
     /// Iterates over the word and the texts for fuzzy matching.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &'a str> {
+    pub fn texts(&self) -> impl Iterator<Item = &'a str> {
         self.word.into_iter().chain(self.similar.iter().copied())
     }
 }
@@ -76,7 +77,7 @@ fn some(text: &str) -> Option<&str> {
 
 /// Field in which an author writes a word of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spot {
+pub enum Spot {
     Trigger,
     /// Other spelling of the trigger.
     Cmd,
@@ -86,7 +87,7 @@ pub(crate) enum Spot {
 }
 
 /// Returns the texts that choose an item, with the fields that hold them.
-pub(crate) fn phrases(item: &MenuItem) -> Vec<(Spot, Phrase<'_>)> {
+pub fn phrases(item: &MenuItem) -> Vec<(Spot, Phrase<'_>)> {
     let trigger = item.trigger.as_deref().map(|text| (Spot::Trigger, text));
     let cmd = item.cmd.as_deref().map(|text| (Spot::Cmd, text));
     let code = item.code().map(|text| (Spot::Code, text));
@@ -98,7 +99,7 @@ pub(crate) fn phrases(item: &MenuItem) -> Vec<(Spot, Phrase<'_>)> {
 }
 
 /// Returns the words that choose an item exactly, with the fields that hold them.
-pub(crate) fn exact_words(item: &MenuItem) -> Vec<(Spot, &str)> {
+pub fn exact_words(item: &MenuItem) -> Vec<(Spot, &str)> {
     let phrases = phrases(item).into_iter();
     phrases.filter_map(|(spot, phrase)| Some((spot, phrase.word?))).collect()
 }

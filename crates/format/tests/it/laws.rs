@@ -1,14 +1,12 @@
 //! Laws that hold for any input: reading and writing are inverse, edits touch one key, nothing panics.
 
-use crewagent_core::frontmatter::{Edit, Frontmatter};
-use crewagent_core::syntax::{json, yaml};
+use crewagent_format::frontmatter::{Edit, Frontmatter};
+use crewagent_format::syntax::{json, yaml};
+use crewagent_testkit::fixture::{cases, checked, example};
+use crewagent_testkit::package::MemoryFiles;
 use proptest::collection::{hash_map, vec};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
-
-use crewagent_testkit::package::MemoryFiles;
-
-use crate::support::{cases, checked, example};
 
 /// Generates any JSON value of moderate size, with strings that are difficult in YAML.
 fn value() -> impl Strategy<Value = Json> {
@@ -123,7 +121,7 @@ proptest! {
     #[test]
     fn every_span_of_a_json_tree_is_that_value(value in value()) {
         let text = serde_json::to_string_pretty(&value).unwrap();
-        fn check(tree: &crewagent_core::syntax::Tree, text: &str) {
+        fn check(tree: &crewagent_format::syntax::Tree, text: &str) {
             let own = &text[tree.span.start..tree.span.end];
             assert_eq!(serde_json::from_str::<Json>(own).unwrap(), tree.to_json());
             tree.as_list().unwrap_or_default().iter().for_each(|item| check(item, text));
@@ -287,7 +285,7 @@ fn a_package_is_written_as_it_was_read() {
     for name in ["create-story-micro", "hello-branch", "multi-workflows", "nested-review"] {
         let mut files = example(name);
         let first = checked(&files).package.unwrap();
-        let write = |files: &mut MemoryFiles, package: &crewagent_core::package::Package| {
+        let write = |files: &mut MemoryFiles, package: &crewagent_format::package::Package| {
             files.put("bmad.json", serde_json::to_string(package.manifest()).unwrap()).unwrap();
             let agents = json!({ "schemaVersion": "1.1", "agents": package.agents() });
             files.put(package.manifest().entry.agents.as_str(), agents.to_string()).unwrap();

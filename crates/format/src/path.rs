@@ -172,7 +172,8 @@ fn spelled(c: char) -> String {
     }
 }
 
-pub(crate) fn is_device(part: &str) -> bool {
+/// Returns true if a part of a path names a device on Windows, such as `nul` or `com1.txt`.
+pub fn is_device(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
         || stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt")).is_some_and(|port| {

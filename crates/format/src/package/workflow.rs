@@ -5,7 +5,9 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::versioned;
-use crate::shape::{self, Object, Reader};
+use crate::diagnostic::Findings;
+use crate::frontmatter::Frontmatter;
+use crate::shape::{self, Object, Reader, Tolerance};
 use crate::syntax::Tree;
 use crate::version::SchemaVersion;
 
@@ -102,6 +104,16 @@ impl WorkflowFront {
     /// Returns the current node; `None` if the run has not started.
     pub fn current_node(&self) -> Option<&str> {
         Some(self.current_node_id.trim()).filter(|id| !id.is_empty())
+    }
+
+    /// Reads the frontmatter of a document that findings call `file`; `None` if it does not fit.
+    pub fn from_frontmatter(
+        document: &Frontmatter,
+        file: &str,
+        findings: &mut Findings,
+    ) -> Option<Self> {
+        let mut reader = Reader::new(file, document.text(), Tolerance::Blank, findings);
+        Self::read(document.tree(), &mut reader)
     }
 
     pub(crate) fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Self> {

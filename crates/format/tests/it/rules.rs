@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crewagent_core::diagnostic::Code;
+use crewagent_format::diagnostic::Code;
+use crewagent_testkit::fixture::{checked, example, lines, repository};
 use crewagent_testkit::package::MemoryFiles;
 use serde_json::{Value as Json, json};
-
-use crate::support::{checked, example, lines, repository};
 
 const GRAPH: &str = "workflow.graph.json";
 
