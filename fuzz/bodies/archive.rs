@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{Seek as _, SeekFrom, Write as _};
 
 use crewagent_engine::inspect::inspect;
-use crewagent_engine::source::Limits;
+use crewagent_engine::source::PackageLimits;
 use tempfile::NamedTempFile;
 
 thread_local!(static FILE: RefCell<NamedTempFile> = RefCell::new(NamedTempFile::new().expect("a temporary file")));
@@ -15,7 +15,7 @@ pub(crate) fn run(bytes: &[u8]) {
         file.as_file_mut().set_len(0).expect("truncate");
         file.seek(SeekFrom::Start(0)).expect("seek");
         file.write_all(bytes).expect("write");
-        let inspected = inspect(file.path(), &Limits::default()).expect("the file is there");
+        let inspected = inspect(file.path(), &PackageLimits::default()).expect("the file is there");
         assert_eq!(inspected.package.is_some(), !inspected.findings.has_errors());
     });
 }

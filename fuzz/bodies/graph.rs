@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crewagent_draw::{self as draw, Diagram};
 use crewagent_format::package::{Files, check};
 use crewagent_format::path::PackagePath;
-use crewagent_format::scaffold::{Plan, Shape, files};
+use crewagent_format::scaffold::{ScaffoldPlan, WorkflowShape, files};
 
 struct Memory {
     sizes: BTreeMap<PackagePath, u64>,
@@ -25,11 +25,11 @@ impl Files for Memory {
 
 /// Checks one input.
 pub(crate) fn run(text: &[u8]) {
-    let plan = Plan {
+    let plan = ScaffoldPlan {
         name: "fuzz".into(),
         description: String::new(),
         author: String::new(),
-        shape: Shape::Loop,
+        shape: WorkflowShape::Loop,
     };
     let mut memory = Memory { sizes: BTreeMap::new(), contents: BTreeMap::new() };
     for (path, content) in files(&plan) {

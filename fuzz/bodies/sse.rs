@@ -5,35 +5,35 @@ use std::convert::Infallible;
 
 use crewagent_core::event::{Channel, Reply};
 use crewagent_core::tool::leaked;
-use crewagent_dialect::assemble::{Assembler, Flow, Limits, Piece};
+use crewagent_dialect::assemble::{AnswerLimits, AnswerPiece, Assembler, StreamState};
 use crewagent_dialect::fault::{Fault, FaultKind};
-use crewagent_dialect::names::Names;
+use crewagent_dialect::names::ToolNames;
 use crewagent_dialect::profile::{NameForm, Profile};
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use sse_stream::SseByteStream;
 
-const LIMITS: Limits = Limits { reply_bytes: 64 << 10, calls: 64 };
+const LIMITS: AnswerLimits = AnswerLimits { reply_bytes: 64 << 10, calls: 64 };
 
 type Emitted = (String, String);
 
 fn streamed(bytes: &[u8], size: usize, profile: &Profile) -> (Result<Reply, Fault>, Emitted) {
     let mut emitted = Emitted::default();
-    let mut tell = |Piece { channel, text }: Piece<'_>| {
+    let mut tell = |AnswerPiece { channel, text }: AnswerPiece<'_>| {
         assert!(!text.is_empty());
         match channel {
             Channel::Text => emitted.0.push_str(text),
             Channel::Thinking => emitted.1.push_str(text),
         }
     };
-    let names = Names::new(NameForm::Plain, &[]);
+    let names = ToolNames::new(NameForm::Plain, &[]);
     let chunks = bytes.chunks(size).chain([b"\n\n".as_slice()]).map(Ok::<_, Infallible>);
     let mut events = SseByteStream::new(stream::iter(chunks));
     let mut assembler = Assembler::new(LIMITS);
     let reply = loop {
         match events.next().now_or_never().expect("the bytes are there") {
             Some(Ok(event)) => match assembler.push(&event.data.unwrap_or_default(), &mut tell) {
-                Ok(Flow::More) => {}
-                Ok(Flow::Done) => break assembler.finish(&names, profile),
+                Ok(StreamState::More) => {}
+                Ok(StreamState::Done) => break assembler.finish(&names, profile),
                 Err(fault) => break Err(fault),
             },
             Some(Err(_)) => break Err(Fault::new(FaultKind::Malformed)),
@@ -73,5 +73,5 @@ pub(crate) fn run(bytes: &[u8]) {
     assert_eq!(streamed(bytes, 1, &plain), whole);
     assert_eq!(streamed(bytes, 7, &plain), whole);
     check(&streamed(bytes, usize::MAX, &eager).0);
-    check(&Assembler::whole(bytes, LIMITS, &Names::new(NameForm::Plain, &[]), &eager));
+    check(&Assembler::whole(bytes, LIMITS, &ToolNames::new(NameForm::Plain, &[]), &eager));
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use crate::python::Environment;
+use crate::python::PythonEnvironment;
 use crate::shell;
 use crate::steps::CiContext;
 
@@ -24,7 +24,7 @@ const LISTS: [&str; 2] = ["package.json", "package-lock.json"];
 /// Installs what is missing and runs the tests.
 pub(crate) fn run(context: &CiContext<'_>) -> anyhow::Result<()> {
     let folder = installed(context.root)?;
-    Environment::new(&folder, TIME).ensure(&context.root.join(SOURCES))?;
+    PythonEnvironment::new(&folder, TIME).ensure(&context.root.join(SOURCES))?;
     // With the whole workspace: for one package alone cargo recompiles the libraries with fewer features.
     let args = ["test", "--locked", "--workspace", "--test", "mcp"];
     shell::run(context.cargo(&args).env(VARIABLE, &folder))

@@ -9,12 +9,12 @@ use anyhow::Context as _;
 use crate::{needs, shell};
 
 /// Python environment with exactly the packages of a list.
-pub(crate) struct Environment {
+pub(crate) struct PythonEnvironment {
     name: &'static str,
     folder: PathBuf,
 }
 
-impl Environment {
+impl PythonEnvironment {
     pub(crate) fn new(folder: &Path, name: &'static str) -> Self {
         Self { name, folder: folder.join(name) }
     }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn an_environment_is_kept_while_its_list_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let environment = Environment::new(folder.path(), "llama");
+        let environment = PythonEnvironment::new(folder.path(), "llama");
         assert!(!environment.holds("a==1\n"));
         fs::create_dir(&environment.folder).unwrap();
         fs::write(environment.stamp(), "a==1\n").unwrap();

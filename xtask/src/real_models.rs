@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use crate::python::Environment;
+use crate::python::PythonEnvironment;
 use crate::shell::{self, cargo};
 
 /// Folder of the lists of versions and of the script that writes models.
@@ -27,9 +27,9 @@ pub(crate) fn run(root: &Path, words: &[String]) -> anyhow::Result<()> {
     let folder = shell::target_dir(root).join("real-models");
     let sources = root.join(SOURCES);
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let llama = Environment::new(&folder, LLAMA);
+    let llama = PythonEnvironment::new(&folder, LLAMA);
     llama.ensure(&sources)?;
-    Environment::new(&folder, LITELLM).ensure(&sources)?;
+    PythonEnvironment::new(&folder, LITELLM).ensure(&sources)?;
     for character in CHARACTERS {
         let mut write = Command::new(llama.python());
         write

@@ -113,7 +113,7 @@ impl CiStep {
         }
     }
 
-    fn run(self, context: &mut CiContext<'_>) -> anyhow::Result<Finish> {
+    fn run(self, context: &mut CiContext<'_>) -> anyhow::Result<StepFinish> {
         let root = context.root;
         let done = match self {
             Self::Fmt => check_format(root),
@@ -145,12 +145,12 @@ impl CiStep {
             Self::RealModels => real_models::run(root, &[]),
             Self::Bench => shell::run(&mut cargo(root, &["bench", "--locked"])),
         };
-        done.map(|()| Finish::Passed)
+        done.map(|()| StepFinish::Passed)
     }
 }
 
 /// Outcome of a step that did not fail.
-enum Finish {
+enum StepFinish {
     Passed,
     /// It could not run here, for this reason.
     Skipped(String),
@@ -232,8 +232,8 @@ pub(crate) fn run(root: &Path, selection: &Selection) -> anyhow::Result<()> {
         let result = step.run(&mut context);
         let elapsed = start.elapsed();
         let outcome = match result {
-            Ok(Finish::Passed) => StepOutcome::Passed(elapsed),
-            Ok(Finish::Skipped(reason)) => {
+            Ok(StepFinish::Passed) => StepOutcome::Passed(elapsed),
+            Ok(StepFinish::Skipped(reason)) => {
                 println!("skipped: {reason}");
                 StepOutcome::Skipped
             }
@@ -255,11 +255,13 @@ pub(crate) fn run(root: &Path, selection: &Selection) -> anyhow::Result<()> {
 }
 
 /// Searches for known vulnerabilities; skipped without a database.
-fn advisories(root: &Path) -> anyhow::Result<Finish> {
+fn advisories(root: &Path) -> anyhow::Result<StepFinish> {
     if let Err(error) = deny(root, &["fetch", "db"]) {
-        return Ok(Finish::Skipped(format!("the advisory database cannot be fetched: {error:#}")));
+        return Ok(StepFinish::Skipped(format!(
+            "the advisory database cannot be fetched: {error:#}"
+        )));
     }
-    deny(root, &["check", "--disable-fetch", "advisories"]).map(|()| Finish::Passed)
+    deny(root, &["check", "--disable-fetch", "advisories"]).map(|()| StepFinish::Passed)
 }
 
 fn deny(root: &Path, args: &[&str]) -> anyhow::Result<()> {

@@ -25,7 +25,7 @@ use crewagent_engine::model::{Endpoint, Timeouts};
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{Installed, RunId, Store};
 use crewagent_engine::tool_server::ToolServers;
-use crewagent_testkit::loopback::{self, Answer, Loopback, Plan};
+use crewagent_testkit::loopback::{self, AnswerPlan, Loopback, ModelAnswer};
 use crewagent_testkit::package::generated;
 use crewagent_testkit::{process, report};
 use serde_json::{Map, json};
@@ -211,7 +211,7 @@ impl Crowd {
 }
 
 fn crowd(fixture: &CrowdFixture) -> Result<Crowd, Failure> {
-    fixture.server.play(&Plan::crowd(answers(TURNS), TOKENS_PER_SECOND))?;
+    fixture.server.play(&AnswerPlan::crowd(answers(TURNS), TOKENS_PER_SECOND))?;
     let runs = started(fixture)?;
     let ids = runs.iter().map(|run| RunId::parse(run.id())).collect::<Result<Vec<_>, _>>()?;
     fixture.steps.store(0, Ordering::Relaxed);
@@ -290,9 +290,9 @@ struct Soak {
 }
 
 fn soak(fixture: &CrowdFixture) -> Result<Soak, Failure> {
-    let mut plan = Plan::crowd(answers(TURNS), 10_000);
+    let mut plan = AnswerPlan::crowd(answers(TURNS), 10_000);
     // No pacing.
-    plan.pace = loopback::Pace::Burst;
+    plan.pace = loopback::AnswerPace::Burst;
     fixture.server.play(&plan)?;
     let mut warm = None;
     for number in 0..SOAK {
@@ -309,18 +309,18 @@ fn soak(fixture: &CrowdFixture) -> Result<Soak, Failure> {
 }
 
 /// Returns the replies of the model: a file each turn, then a question to the user, then text.
-fn answers(turns: usize) -> Vec<Answer> {
+fn answers(turns: usize) -> Vec<ModelAnswer> {
     let write = |turn: usize| {
         // The answers differ in length, so that the runs do not proceed in lockstep.
         let content: String = "word ".repeat(TEXT / 5 + turn % 5 * 8);
         let path = format!("@project/chapter-{turn}.md");
-        let call = Answer::call("fs_write", json!({ "path": path, "content": content }));
-        Answer { content: Some(WORDS.to_owned()), ..call }
+        let call = ModelAnswer::call("fs_write", json!({ "path": path, "content": content }));
+        ModelAnswer { content: Some(WORDS.to_owned()), ..call }
     };
-    let mut answers: Vec<Answer> = (0..turns).map(write).collect();
+    let mut answers: Vec<ModelAnswer> = (0..turns).map(write).collect();
     let question = json!({ "question": "What shall come next?", "kind": "text" });
-    answers.push(Answer::call("ui_ask_user", question));
-    answers.push(Answer::words("It is done."));
+    answers.push(ModelAnswer::call("ui_ask_user", question));
+    answers.push(ModelAnswer::words("It is done."));
     answers
 }
 

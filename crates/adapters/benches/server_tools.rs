@@ -18,7 +18,9 @@ use crewagent_engine::model::{Endpoint, Timeouts};
 use crewagent_engine::runtime::{Runtime, StartConversation};
 use crewagent_engine::store::{Settings, Store};
 use crewagent_engine::tool_server::ToolServers;
-use crewagent_testkit::loopback::{self, Answer, Call, Loopback, Plan, Record};
+use crewagent_testkit::loopback::{
+    self, AnswerCall, AnswerPlan, ExchangeRecord, Loopback, ModelAnswer,
+};
 use crewagent_testkit::mcp::{BEHAVIOUR, serve};
 use crewagent_testkit::report;
 
@@ -112,11 +114,12 @@ fn turns(case: Case) -> Result<Vec<Duration>, Failure> {
     let mut settings = RunSettings::default();
     settings.limits.turns = u64::MAX;
     settings.policy.mcp.enabled = matches!(case, Case::Hundred);
-    let list = Call { name: "fs_list".to_owned(), arguments: r#"{"path":"@project"}"#.to_owned() };
-    let mut answers = vec![Answer { calls: vec![list], ..Answer::default() }; TURNS - 1];
-    answers.push(Answer { content: Some("Done.".to_owned()), ..Answer::default() });
+    let list =
+        AnswerCall { name: "fs_list".to_owned(), arguments: r#"{"path":"@project"}"#.to_owned() };
+    let mut answers = vec![ModelAnswer { calls: vec![list], ..ModelAnswer::default() }; TURNS - 1];
+    answers.push(ModelAnswer { content: Some("Done.".to_owned()), ..ModelAnswer::default() });
     let server = Loopback::start()?;
-    server.play(&Plan::burst(answers))?;
+    server.play(&AnswerPlan::burst(answers))?;
     let model = Chat::new(endpoint(&server), &Client::new()?)?;
     let runtime = match case {
         Case::None => Runtime::new(&store, ToolServers::none()),
@@ -130,7 +133,7 @@ fn turns(case: Case) -> Result<Vec<Duration>, Failure> {
     assert!(records.len() == TURNS, "{} requests", records.len());
     let is_fat = records[0].bytes > 20_000;
     assert!(is_fat == matches!(case, Case::Hundred), "{} bytes", records[0].bytes);
-    let gap = |pair: &[Record]| Duration::from_nanos(pair[1].arrived - pair[0].answered);
+    let gap = |pair: &[ExchangeRecord]| Duration::from_nanos(pair[1].arrived - pair[0].answered);
     Ok(records.windows(2).map(gap).collect())
 }
 

@@ -20,7 +20,7 @@ use crewagent_core::event::Reply;
 use crewagent_core::tool::ToolSpec;
 use crewagent_dialect::body::{Body, Options};
 use crewagent_dialect::fault::{Fault, FaultKind};
-use crewagent_dialect::names::Names;
+use crewagent_dialect::names::ToolNames;
 use crewagent_dialect::profile::endpoint as address;
 use crewagent_dialect::retry::backoff;
 use crewagent_dialect::usage::looks_cut;
@@ -29,8 +29,8 @@ pub use self::client::Client;
 pub(crate) use self::client::connections;
 pub use self::connection_test::{StepName, StepStatus, TestStep, test_connection};
 use self::exchange::{Exchange, Failed};
+pub use self::failure::ConnectionLayer;
 use self::failure::Failure;
-pub use self::failure::Layer;
 use self::lesson::RequestOptions;
 pub use self::probe::{Measurement, Probe, probe};
 use self::speaker::{Speaker, Update};
@@ -66,7 +66,7 @@ struct CachedBody {
 struct Wording {
     tools: Arc<[ToolSpec]>,
     request_options: Arc<RequestOptions>,
-    names: Arc<Names>,
+    names: Arc<ToolNames>,
 }
 
 impl Chat {
@@ -225,7 +225,7 @@ impl CachedBody {
         &mut self,
         request: &Request,
         request_options: &Arc<RequestOptions>,
-    ) -> Arc<Names> {
+    ) -> Arc<ToolNames> {
         let known = self.names.as_ref().filter(|known| {
             Arc::ptr_eq(&known.tools, &request.tools)
                 && Arc::ptr_eq(&known.request_options, request_options)
@@ -233,7 +233,7 @@ impl CachedBody {
         if let Some(known) = known {
             return known.names.clone();
         }
-        let names = Arc::new(Names::new(request_options.profile.names, &request.tools));
+        let names = Arc::new(ToolNames::new(request_options.profile.names, &request.tools));
         let tools = request.tools.clone();
         self.names =
             Some(Wording { tools, request_options: request_options.clone(), names: names.clone() });

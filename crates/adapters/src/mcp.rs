@@ -26,13 +26,14 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-pub use self::connection_test::{CheckStep, ConnectionTest, test_connection};
+pub use self::connection_test::{ConnectionTest, ServerTestStep, test_connection};
 use self::veil::Veil;
 use crate::io;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::store::{Secrets, ServerSettings, Store};
 use crewagent_engine::tool_server::{
-    About, Layer, Logs, Offer, Order, ServerFault, ToolResult, ToolServer, ToolServers,
+    About, Logs, ServerFault, ServerLayer, ServerOffer, ServerOrder, ToolResult, ToolServer,
+    ToolServers,
 };
 
 /// Default time limit until a server has listed its tools.
@@ -57,19 +58,19 @@ pub fn tool_servers(store: &Store) -> ToolServers {
 
 /// Server that is reached by the Model Context Protocol.
 pub struct McpServer {
-    shared: Arc<Shared>,
+    shared: Arc<SharedServer>,
     stop: watch::Sender<bool>,
     supervisor: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// State shared by the calls of a server and its supervisor task.
-struct Shared {
+struct SharedServer {
     name: ServerName,
     settings: ServerSettings,
     secrets: Secrets,
     logs: Logs,
     veil: Veil,
-    state: watch::Sender<State>,
+    state: watch::Sender<SupervisorState>,
     /// A caller needs the server.
     wanted: Notify,
     /// The server reports that its tools changed.
@@ -78,19 +79,19 @@ struct Shared {
 
 /// State of a server.
 #[derive(Clone, Default)]
-struct State {
-    phase: Phase,
+struct SupervisorState {
+    phase: ConnectionPhase,
     /// Last known offer.
-    offer: Option<Arc<Offer>>,
+    offer: Option<Arc<ServerOffer>>,
 }
 
 #[derive(Clone, Default)]
-enum Phase {
+enum ConnectionPhase {
     /// No caller has needed it yet.
     #[default]
     Asleep,
     Starting,
-    Ready(Line),
+    Ready(ServerConnection),
     /// It does not run, and is not started again before this time.
     Down {
         fault: ServerFault,
@@ -100,7 +101,7 @@ enum Phase {
 
 /// Usable connection.
 #[derive(Clone)]
-struct Line {
+struct ServerConnection {
     peer: Peer<RoleClient>,
     /// A request failed on it, though it looks alive.
     suspect: Arc<Notify>,
@@ -109,13 +110,13 @@ struct Line {
 impl McpServer {
     /// Creates a server that is not started yet.
     pub fn new(name: ServerName, settings: ServerSettings, secrets: Secrets) -> Self {
-        let shared = Shared {
+        let shared = SharedServer {
             name,
             settings,
             secrets,
             logs: Logs::default(),
             veil: Veil::default(),
-            state: watch::Sender::new(State::default()),
+            state: watch::Sender::new(SupervisorState::default()),
             wanted: Notify::new(),
             changed: Notify::new(),
         };
@@ -124,16 +125,19 @@ impl McpServer {
     }
 
     /// Waits until the server can be called.
-    async fn ready(&self, deadline: &Deadline) -> Result<Line, ServerFault> {
+    async fn ready(&self, deadline: &Deadline) -> Result<ServerConnection, ServerFault> {
         let mut state = self.shared.state.subscribe();
         loop {
             match &state.borrow_and_update().phase {
-                Phase::Ready(line) if !line.peer.is_transport_closed() => return Ok(line.clone()),
-                Phase::Down { fault, until } if Instant::now() < *until => {
+                ConnectionPhase::Ready(line) if !line.peer.is_transport_closed() => {
+                    return Ok(line.clone());
+                }
+                ConnectionPhase::Down { fault, until } if Instant::now() < *until => {
                     return Err(fault.clone());
                 }
-                Phase::Down { .. } => self.shared.wanted.notify_one(),
-                Phase::Asleep | Phase::Starting | Phase::Ready(_) => {}
+                ConnectionPhase::Down { .. } => self.shared.wanted.notify_one(),
+                ConnectionPhase::Asleep | ConnectionPhase::Starting | ConnectionPhase::Ready(_) => {
+                }
             }
             tokio::select! {
                 changed = state.changed() => if changed.is_err() { return Err(gone()) },
@@ -145,7 +149,7 @@ impl McpServer {
     /// Sends one request and waits for its answer, or cancels it.
     async fn request(
         &self,
-        line: &Line,
+        line: &ServerConnection,
         request: ClientRequest,
         deadline: &Deadline,
     ) -> Result<ToolResult, ServerFault> {
@@ -173,7 +177,7 @@ impl McpServer {
     }
 
     /// Translates an error of the SDK.
-    async fn failed(&self, line: &Line, error: &ServiceError) -> ServerFault {
+    async fn failed(&self, line: &ServerConnection, error: &ServiceError) -> ServerFault {
         if let ServiceError::McpError(error) = error {
             let message = self.shared.veil.over(&error.message);
             return ServerFault::Refused { code: i64::from(error.code.0), message };
@@ -184,11 +188,11 @@ impl McpServer {
         }
         // The supervisor learns the reason shortly after.
         let mut state = self.shared.state.subscribe();
-        let is_down = |state: &State| matches!(state.phase, Phase::Down { .. });
+        let is_down = |state: &SupervisorState| matches!(state.phase, ConnectionPhase::Down { .. });
         let down = tokio::time::timeout(EXIT_REASON_TIMEOUT, state.wait_for(is_down)).await;
         let state = down.ok().and_then(Result::ok);
         match state.as_deref() {
-            Some(State { phase: Phase::Down { fault, .. }, .. }) => {
+            Some(SupervisorState { phase: ConnectionPhase::Down { fault, .. }, .. }) => {
                 ServerFault::Lost(fault.to_string())
             }
             Some(_) | None => ServerFault::Lost("the connection ended".to_owned()),
@@ -210,20 +214,23 @@ impl ToolServer for McpServer {
             *supervisor = Some(runtime.spawn(watched));
         }
         let is_idle = match &self.shared.state.borrow().phase {
-            Phase::Asleep => true,
-            Phase::Down { until, .. } => Instant::now() >= *until,
-            Phase::Starting | Phase::Ready(_) => false,
+            ConnectionPhase::Asleep => true,
+            ConnectionPhase::Down { until, .. } => Instant::now() >= *until,
+            ConnectionPhase::Starting | ConnectionPhase::Ready(_) => false,
         };
         if is_idle {
             self.shared.wanted.notify_one();
         }
     }
 
-    fn offer(&self, deadline: &Deadline) -> Arc<Offer> {
-        let known = |state: &State| match (&state.offer, &state.phase) {
+    fn offer(&self, deadline: &Deadline) -> Arc<ServerOffer> {
+        let known = |state: &SupervisorState| match (&state.offer, &state.phase) {
             (Some(offer), _) => Some(offer.clone()),
-            (None, Phase::Down { fault, .. }) => Some(Arc::new(none(fault.clone()))),
-            (None, Phase::Asleep | Phase::Starting | Phase::Ready(_)) => None,
+            (None, ConnectionPhase::Down { fault, .. }) => Some(Arc::new(none(fault.clone()))),
+            (
+                None,
+                ConnectionPhase::Asleep | ConnectionPhase::Starting | ConnectionPhase::Ready(_),
+            ) => None,
         };
         if let Some(offer) = known(&self.shared.state.borrow()) {
             return offer;
@@ -240,7 +247,7 @@ impl ToolServer for McpServer {
         waited.ok().flatten().unwrap_or_else(|| Arc::new(none(unstarted(deadline))))
     }
 
-    fn call(&self, order: Order<'_>, deadline: &Deadline) -> Result<ToolResult, ServerFault> {
+    fn call(&self, order: ServerOrder<'_>, deadline: &Deadline) -> Result<ToolResult, ServerFault> {
         self.wake();
         let limit = self.shared.settings.call_timeout;
         let deadline = match limit {
@@ -248,11 +255,11 @@ impl ToolServer for McpServer {
             None => deadline.clone(),
         };
         let request = match order {
-            Order::Tool { name, arguments } => {
+            ServerOrder::Tool { name, arguments } => {
                 let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
                 ClientRequest::CallToolRequest(CallToolRequest::new(params))
             }
-            Order::Resource { uri } => ClientRequest::ReadResourceRequest(
+            ServerOrder::Resource { uri } => ClientRequest::ReadResourceRequest(
                 ReadResourceRequest::new(ReadResourceRequestParams::new(uri)),
             ),
         };
@@ -262,7 +269,7 @@ impl ToolServer for McpServer {
         });
         called.unwrap_or_else(|error| {
             let message = format!("no thread could be started: {error}");
-            Err(ServerFault::Unavailable { layer: Layer::Start, message })
+            Err(ServerFault::Unavailable { layer: ServerLayer::Start, message })
         })
     }
 
@@ -291,8 +298,8 @@ impl fmt::Debug for McpServer {
 }
 
 /// Returns the offer of a server without tools.
-fn none(fault: ServerFault) -> Offer {
-    Offer { listed: Err(fault), resources: Vec::new(), about: About::default() }
+fn none(fault: ServerFault) -> ServerOffer {
+    ServerOffer { listed: Err(fault), resources: Vec::new(), about: About::default() }
 }
 
 /// Returns the fault of a call that timed out or was cancelled by the user.
@@ -306,9 +313,9 @@ fn unstarted(deadline: &Deadline) -> ServerFault {
         true => "it was not ready in time",
         false => "the run was stopped before it was ready",
     };
-    ServerFault::Unavailable { layer: Layer::Start, message: message.to_owned() }
+    ServerFault::Unavailable { layer: ServerLayer::Start, message: message.to_owned() }
 }
 
 fn gone() -> ServerFault {
-    ServerFault::Unavailable { layer: Layer::Start, message: "it was closed".to_owned() }
+    ServerFault::Unavailable { layer: ServerLayer::Start, message: "it was closed".to_owned() }
 }

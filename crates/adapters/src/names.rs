@@ -6,7 +6,7 @@ use crewagent_format::integrity::Digest;
 use thiserror::Error;
 
 use crate::chat::{Chat, Client};
-use crewagent_engine::doctor::Check;
+use crewagent_engine::doctor::HealthCheck;
 use crewagent_engine::model::{Model, ModelError};
 use crewagent_engine::store::{
     ChosenModel, Environment, RunError, SecretError, Store, UnknownModel,
@@ -68,25 +68,25 @@ impl NamedModel {
 }
 
 /// Checks for the doctor which model is chosen and that its key is present. No request is sent.
-pub fn check(store: &Store) -> Check {
+pub fn check(store: &Store) -> HealthCheck {
     const NAME: &str = "model";
     let chosen = match NamedModel::of(None, store) {
         Ok(NamedModel::Chat(chosen)) => chosen,
         Ok(file @ (NamedModel::Scripted(_) | NamedModel::Replay(_))) => {
             return match file.open(store, Client::new) {
-                Ok(opened) => Check::ok(NAME, opened.name().to_owned()),
-                Err(error) => Check::warn(NAME, error.to_string()),
+                Ok(opened) => HealthCheck::ok(NAME, opened.name().to_owned()),
+                Err(error) => HealthCheck::warn(NAME, error.to_string()),
             };
         }
-        Err(error) => return Check::warn(NAME, error.to_string()),
+        Err(error) => return HealthCheck::warn(NAME, error.to_string()),
     };
     let place = format!("{}: {} at {}", chosen.name, chosen.settings.model, chosen.base_url);
     let environment = Environment::of_process();
     let reached = chosen.endpoint(&store.secrets(), &environment);
     match reached.and_then(|_| chosen.key(&store.secrets(), &environment)) {
-        Ok(found) => Check::ok(NAME, format!("{place}, key: {}", found.source.words()))
+        Ok(found) => HealthCheck::ok(NAME, format!("{place}, key: {}", found.source.words()))
             .advise("crewagent models test tries it out"),
-        Err(error) => Check::warn(NAME, format!("{place}: {error}")),
+        Err(error) => HealthCheck::warn(NAME, format!("{place}: {error}")),
     }
 }
 

@@ -48,9 +48,9 @@ mod terminal {
     use std::process::Command;
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-    use crewagent_testkit::loopback::{Answer, Pace, Plan, Record};
+    use crewagent_testkit::loopback::{AnswerPace, AnswerPlan, ExchangeRecord, ModelAnswer};
     use crewagent_testkit::package::generated;
-    use crewagent_testkit::pty::{Reading, Terminal};
+    use crewagent_testkit::pty::{PtyRead, Terminal};
     use crewagent_testkit::report::{median, millis, publish};
 
     use super::Failure;
@@ -79,9 +79,9 @@ mod terminal {
     pub(super) fn run() -> Result<Vec<String>, Failure> {
         let fixture = BenchFixture::new()?;
         fixture.import(&generated(2, 1))?;
-        let answers = || vec![Answer::words((0..TOKENS).map(token).collect::<String>())];
-        let burst = Plan { piece: LETTERS, ..Plan::burst(answers()) };
-        let paced = Plan { pace: Pace::EventsPerSecond(RATE), ..burst.clone() };
+        let answers = || vec![ModelAnswer::words((0..TOKENS).map(token).collect::<String>())];
+        let burst = AnswerPlan { piece: LETTERS, ..AnswerPlan::burst(answers()) };
+        let paced = AnswerPlan { pace: AnswerPace::EventsPerSecond(RATE), ..burst.clone() };
         let (mut own, mut floor) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             let (shown, request) = play(&fixture, &burst, &format!("burst-{round}"))?;
@@ -127,7 +127,11 @@ mod terminal {
     }
 
     /// Runs in a terminal. Returns its output, and the model's record of the request.
-    fn play(fixture: &BenchFixture, plan: &Plan, name: &str) -> Result<(Shown, Record), Failure> {
+    fn play(
+        fixture: &BenchFixture,
+        plan: &AnswerPlan,
+        name: &str,
+    ) -> Result<(Shown, ExchangeRecord), Failure> {
         fixture.server.play(plan)?;
         let project = fixture.folder(&format!("projects/{name}"))?;
         let mut command = fixture.run("generated", &project);
@@ -150,9 +154,9 @@ mod terminal {
         let (mut number, mut digits, mut read) = (0, 0, 0);
         while now()? < began + TIMEOUT {
             match terminal.read(TIMEOUT)? {
-                Reading::Bytes(_) => ended = now()?,
-                Reading::Nothing => {}
-                Reading::End => break,
+                PtyRead::Bytes(_) => ended = now()?,
+                PtyRead::Nothing => {}
+                PtyRead::End => break,
             }
             for byte in &terminal.written[read..] {
                 if !byte.is_ascii_digit() {

@@ -16,23 +16,29 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(crate) use self::conversation::{
-    Agent, Chat, Chats, ChatsCommand, ChatsList, ChatsRm, ChatsSearch, ChatsShow,
+    AgentArgs, ChatArgs, ChatsArgs, ChatsCommand, ChatsListArgs, ChatsRmArgs, ChatsSearchArgs,
+    ChatsShowArgs,
 };
-pub(crate) use self::mcp::{Mcp, McpAdd, McpCommand, McpList, McpNames, McpRm, McpTest};
+pub(crate) use self::mcp::{
+    McpAddArgs, McpArgs, McpCommand, McpListArgs, McpNamesArgs, McpRmArgs, McpTestArgs,
+};
 pub(crate) use self::models::{
-    Models, ModelsAdd, ModelsCommand, ModelsList, ModelsProbe, ModelsRm, ModelsTest, ModelsUse,
+    ModelsAddArgs, ModelsArgs, ModelsCommand, ModelsListArgs, ModelsProbeArgs, ModelsRmArgs,
+    ModelsTestArgs, ModelsUseArgs,
 };
 pub(crate) use self::package::{
-    Explain, Graph, GraphFormat, GraphTheme, Import, List, New, Pack, PackageCommand, ReportFormat,
-    Rm, Show, Template, Validate,
+    ExplainArgs, GraphArgs, GraphFormat, GraphTheme, ImportArgs, ListArgs, NewArgs, PackArgs,
+    PackageCommand, ReportFormat, RmArgs, ShowArgs, TemplateArg, ValidateArgs,
 };
-pub(crate) use self::run::{Bounds, ConversationOptions, Recording, Resume, Run};
+pub(crate) use self::run::{BoundsArgs, ConversationOptions, RecordingArgs, ResumeArgs, RunArgs};
 pub(crate) use self::runs::{
-    Forget, Projects, ProjectsCommand, ProjectsList, Relink, Runs, RunsCommand, RunsFork, RunsList,
-    RunsLogs, RunsRevert, RunsRm, RunsShow,
+    ForgetArgs, ProjectsArgs, ProjectsCommand, ProjectsListArgs, RelinkArgs, RunsArgs, RunsCommand,
+    RunsForkArgs, RunsListArgs, RunsLogsArgs, RunsRevertArgs, RunsRmArgs, RunsShowArgs,
 };
-pub(crate) use self::system::{Completions, Config, ConfigCommand, Demo, Doctor, Ui};
-pub(crate) use self::tools::{ToolsCommand, ToolsList};
+pub(crate) use self::system::{
+    CompletionsArgs, ConfigArgs, ConfigCommand, DemoArgs, DoctorArgs, UiArgs,
+};
+pub(crate) use self::tools::{ToolsCommand, ToolsListArgs};
 
 /// The numbers are a contract.
 const EXIT_CODES: &str = "\
@@ -63,55 +69,55 @@ pub(crate) struct Args {
     pub(crate) home: Option<PathBuf>,
     /// Without a command, opens the app in the browser, like `ui`
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Option<CliCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Open the app in the browser, served from this computer for you alone (the default)
-    Ui(Ui),
+    Ui(UiArgs),
     /// Run a sample workflow from start to end: offline, without a key, in a scratch folder
-    Demo(Demo),
+    Demo(DemoArgs),
     /// Run a workflow on a project
     #[command(after_help = EXIT_CODES)]
-    Run(Box<Run>),
+    Run(Box<RunArgs>),
     /// Resume a run after a question, a pause, a limit, an error or a crash
     #[command(after_help = EXIT_CODES)]
-    Resume(Box<Resume>),
+    Resume(Box<ResumeArgs>),
     /// Talk to an agent of a package: choose from its menu, or say what you need
     #[command(after_help = EXIT_CODES)]
-    Agent(Box<Agent>),
+    Agent(Box<AgentArgs>),
     /// Talk about a project with a model that can read and write its files, or continue a conversation
     #[command(after_help = EXIT_CODES)]
-    Chat(Box<Chat>),
+    Chat(Box<ChatArgs>),
     /// List, search, rename and remove conversations
-    Chats(Chats),
+    Chats(ChatsArgs),
     /// List, inspect, fork, revert and remove runs
-    Runs(Runs),
+    Runs(RunsArgs),
     /// List projects, and relink one whose folder has moved
-    Projects(Projects),
+    Projects(ProjectsArgs),
     /// Create, check, pack, import and draw packages
     #[command(subcommand, visible_alias = "pkg")]
     Package(PackageCommand),
     /// Add, test and probe models
-    Models(Models),
+    Models(ModelsArgs),
     /// Add and test MCP servers, whose tools runs can use
-    Mcp(Mcp),
+    Mcp(McpArgs),
     /// Show what tools may do, and what decided it
     #[command(subcommand)]
     Tools(ToolsCommand),
     /// Show and change settings
-    Config(Config),
+    Config(ConfigArgs),
     /// Check the installation, and say how to fix what is wrong
-    Doctor(Doctor),
+    Doctor(DoctorArgs),
     /// Print a completion script for your shell
-    Completions(Completions),
+    Completions(CompletionsArgs),
 }
 
-impl Default for Command {
+impl Default for CliCommand {
     /// Returns the command for a line without one.
     fn default() -> Self {
-        Self::Ui(Ui::default())
+        Self::Ui(UiArgs::default())
     }
 }
 

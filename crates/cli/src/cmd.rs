@@ -20,28 +20,28 @@ mod runs;
 mod tools;
 mod ui;
 
-use crate::args::{Args, Command};
+use crate::args::{Args, CliCommand};
 use crate::console::Console;
 use crate::outcome::Outcome;
 
 pub(crate) fn run(args: Args, console: &mut Console) -> anyhow::Result<Outcome> {
     let home = args.home;
     match args.command.unwrap_or_default() {
-        Command::Ui(args) => ui::run(&args, home, console),
-        Command::Demo(args) => demo::run(&args, console),
-        Command::Run(args) => run::run(*args, home, console),
-        Command::Resume(args) => resume::run(*args, home, console),
-        Command::Agent(args) => agent::run(*args, home, console),
-        Command::Chat(args) => chat::run(*args, home, console),
-        Command::Chats(args) => chats::run(args, home, console),
-        Command::Runs(args) => runs::run(args, home, console),
-        Command::Projects(args) => projects::run(args, home, console),
-        Command::Package(command) => package::run(command, home, console),
-        Command::Models(args) => models::run(args, home, console),
-        Command::Mcp(args) => mcp::run(args, home, console),
-        Command::Tools(command) => tools::run(command, home, console),
-        Command::Config(args) => config::run(args, home, console),
-        Command::Doctor(args) => doctor::run(&args, home, console),
-        Command::Completions(args) => completions::run(&args, console),
+        CliCommand::Ui(args) => ui::run(&args, home, console),
+        CliCommand::Demo(args) => demo::run(&args, console),
+        CliCommand::Run(args) => run::run(*args, home, console),
+        CliCommand::Resume(args) => resume::run(*args, home, console),
+        CliCommand::Agent(args) => agent::run(*args, home, console),
+        CliCommand::Chat(args) => chat::run(*args, home, console),
+        CliCommand::Chats(args) => chats::run(args, home, console),
+        CliCommand::Runs(args) => runs::run(args, home, console),
+        CliCommand::Projects(args) => projects::run(args, home, console),
+        CliCommand::Package(command) => package::run(command, home, console),
+        CliCommand::Models(args) => models::run(args, home, console),
+        CliCommand::Mcp(args) => mcp::run(args, home, console),
+        CliCommand::Tools(command) => tools::run(command, home, console),
+        CliCommand::Config(args) => config::run(args, home, console),
+        CliCommand::Doctor(args) => doctor::run(&args, home, console),
+        CliCommand::Completions(args) => completions::run(&args, console),
     }
 }

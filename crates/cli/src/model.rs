@@ -7,13 +7,13 @@ use crewagent_engine::runtime::Run;
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{SecretError, Store};
 
-use crate::outcome::Usage;
+use crate::outcome::UsageError;
 
 /// Opens the model that the flag, the environment or the settings name.
 pub(crate) fn open(flag: Option<&str>, store: &Store) -> anyhow::Result<Box<dyn Model>> {
     choose(flag, store)?.open(store, Client::new).map_err(|error| match error {
-        NamedError::Unknown(error) => Usage(error.to_string()).into(),
-        NamedError::Scenario(error) => Usage(error.to_string()).into(),
+        NamedError::Unknown(error) => UsageError(error.to_string()).into(),
+        NamedError::Scenario(error) => UsageError(error.to_string()).into(),
         NamedError::Replay(error) => anyhow::Error::from(error)
             .context("the model `replay` answers from a run that is in the store"),
         NamedError::Key(error) => key_problem(error),
@@ -34,9 +34,9 @@ pub(crate) fn or_own(
 ) -> anyhow::Result<Box<dyn Model>> {
     let own = run.settings().model.as_deref();
     let opened = asked.map_or_else(|| open(own, store), Ok);
-    opened.map_err(|error| match (error.downcast_ref::<Usage>(), own) {
-        (Some(Usage(why)), Some(_)) => {
-            Usage(format!("the run asked for its model before: {why}, or choose with --model"))
+    opened.map_err(|error| match (error.downcast_ref::<UsageError>(), own) {
+        (Some(UsageError(why)), Some(_)) => {
+            UsageError(format!("the run asked for its model before: {why}, or choose with --model"))
                 .into()
         }
         _ => error,
@@ -44,8 +44,8 @@ pub(crate) fn or_own(
 }
 
 /// Resolves the name without opening the model.
-pub(crate) fn choose(flag: Option<&str>, store: &Store) -> Result<NamedModel, Usage> {
-    NamedModel::of(flag, store).map_err(|error| Usage(error.to_string()))
+pub(crate) fn choose(flag: Option<&str>, store: &Store) -> Result<NamedModel, UsageError> {
+    NamedModel::of(flag, store).map_err(|error| UsageError(error.to_string()))
 }
 
 /// Turns key errors into usage errors, because the user can fix them; IO errors stay as they are.
@@ -57,6 +57,6 @@ pub(crate) fn key_problem(error: SecretError) -> anyhow::Error {
         | SecretError::Keyring(_)
         | SecretError::NotAKey(_)
         | SecretError::Missing { .. }
-        | SecretError::Header { .. } => Usage(error.to_string()).into(),
+        | SecretError::Header { .. } => UsageError(error.to_string()).into(),
     }
 }

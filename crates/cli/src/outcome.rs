@@ -106,7 +106,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
     let source = |error: &SourceError| {
         matches!(error, SourceError::NotFound { .. } | SourceError::NotAFile { .. })
     };
-    error.is::<Usage>()
+    error.is::<UsageError>()
         || error.downcast_ref::<SourceError>().is_some_and(source)
         || matches!(error.downcast_ref(), Some(PackError::Source(inner)) if source(inner))
         || matches!(
@@ -182,12 +182,12 @@ fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
 
 /// An impossible request of the user: exit code 2 instead of 1.
 #[derive(Debug)]
-pub(crate) struct Usage(pub(crate) String);
+pub(crate) struct UsageError(pub(crate) String);
 
-impl std::fmt::Display for Usage {
+impl std::fmt::Display for UsageError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Usage {}
+impl std::error::Error for UsageError {}

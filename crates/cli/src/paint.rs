@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::render::flow::Width;
 use crate::terminal;
-use crate::terminal::markdown::Window;
+use crate::terminal::markdown::TerminalWindow;
 
 pub(crate) const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -93,13 +93,13 @@ pub(crate) fn text_width() -> Width {
 }
 
 /// Returns the current window of the terminal.
-pub(crate) fn window() -> Window {
+pub(crate) fn window() -> TerminalWindow {
     let columns = width();
     let text = match text_width() {
         Width::Columns(text) => text,
         Width::Endless => columns,
     };
-    Window { text, columns, rows: terminal::rows() }
+    TerminalWindow { text, columns, rows: terminal::rows() }
 }
 
 /// Formats a count as `1 file`, `2 files`, `3 matches`.

@@ -23,7 +23,7 @@ use crate::policy::Policy;
 use crate::policy::rules::Verdict;
 use crate::question::Question;
 use crate::refusal::{Refusal, RefusalCode};
-use crate::state::complete::Completion;
+use crate::state::complete::NodeCompletion;
 use crate::state::patch::StateUpdate;
 use crate::tool::Tool;
 use crate::tool::text_patch::TextPatch;
@@ -115,7 +115,7 @@ pub struct FilePatchCall {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateCall {
     pub path: WritablePath,
-    pub completion: Option<Completion>,
+    pub completion: Option<NodeCompletion>,
     pub update: StateUpdate,
 }
 

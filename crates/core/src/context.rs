@@ -19,11 +19,11 @@ use std::sync::{Arc, OnceLock};
 use crewagent_format::integrity::Digest;
 use serde_json::Map;
 
-pub use check::{Problem, check_messages};
+pub use check::{ContextProblem, check_messages};
 pub use cut::{Cut, KEPT_WORDS_BYTES, Keep, tokens_of};
 pub use fingerprint::tools_digest;
 
-use self::block::{Block, Entry, Exchange, Group};
+use self::block::{Block, BlockMessage, Group, QuestionExchange};
 use self::fingerprint::Chain;
 use crate::event::Reply;
 use crate::message::{Message, ToolCall};
@@ -34,7 +34,7 @@ use crate::prompt;
 #[derive(Clone, Debug)]
 pub struct Context {
     window_tokens: u64,
-    systems: Vec<Entry>,
+    systems: Vec<BlockMessage>,
     blocks: Vec<Block>,
     added: Vec<Arc<Message>>,
     size: Size,
@@ -56,7 +56,7 @@ struct Size {
 }
 
 impl Size {
-    fn add(&mut self, entry: &Entry) {
+    fn add(&mut self, entry: &BlockMessage) {
         self.bytes += entry.bytes;
         self.messages += 1;
         self.away += usize::from(!entry.is_at_hand());
@@ -96,7 +96,8 @@ impl Context {
             return;
         }
         self.added.retain(|message| !matches!(**message, Message::System { .. }));
-        self.systems = layers.into_iter().map(|layer| Entry::new(Message::system(layer))).collect();
+        self.systems =
+            layers.into_iter().map(|layer| BlockMessage::new(Message::system(layer))).collect();
         let systems: Vec<Arc<Message>> =
             self.systems.iter().map(|entry| entry.message.clone()).collect();
         self.added.splice(0..0, systems);
@@ -106,7 +107,8 @@ impl Context {
     /// Appends the position of the run: directive, brief, summary, data.
     pub fn anchor(&mut self, texts: Vec<String>) {
         self.settle();
-        let entries: Vec<Entry> = texts.into_iter().map(|text| self.added_user(text)).collect();
+        let entries: Vec<BlockMessage> =
+            texts.into_iter().map(|text| self.added_user(text)).collect();
         if !entries.is_empty() {
             self.blocks.push(Block::Anchor(entries));
         }
@@ -115,7 +117,7 @@ impl Context {
     /// Starts with messages of user and model from another run, which the journal already holds.
     pub fn recall(&mut self, words: &[Message]) {
         for message in words {
-            let entry = Entry::new(message.clone());
+            let entry = BlockMessage::new(message.clone());
             let block = match message {
                 Message::User { .. } => Block::Input(entry),
                 Message::Assistant { tool_calls, .. } if tool_calls.is_empty() => {
@@ -174,7 +176,7 @@ impl Context {
             return;
         }
         let has_calls = !calls.is_empty();
-        let entry = Entry::new(Message::Assistant {
+        let entry = BlockMessage::new(Message::Assistant {
             content: words.map(Arc::from),
             tool_calls: calls,
             from: reply.from.as_deref().map(Into::into),
@@ -198,7 +200,7 @@ impl Context {
     /// Records the current call's question and the user's answer, in its wrapping. When the tool messages are dropped,
     /// both stay as text.
     pub fn exchange(&mut self, question: &str, answer: &str) {
-        let exchange = Exchange { question: question.into(), answer: answer.into() };
+        let exchange = QuestionExchange { question: question.into(), answer: answer.into() };
         if let Some(Block::Group(group)) = self.blocks.last_mut() {
             group.exchanges.push(exchange);
             return;
@@ -260,7 +262,7 @@ impl Context {
 
     /// Checks that every call has exactly one answer right after it, and that there is no other answer. Messages
     /// checked before are skipped, so the cost depends on the new ones.
-    pub fn check(&mut self) -> Result<(), Problem> {
+    pub fn check(&mut self) -> Result<(), ContextProblem> {
         let new = self.blocks.get(self.checked..).unwrap_or_default();
         check_messages(new.iter().flat_map(Block::entries).map(|entry| entry.message.as_ref()))?;
         self.checked = self.blocks.len();
@@ -273,19 +275,19 @@ impl Context {
         std::mem::take(&mut self.added).into_iter().map(Arc::unwrap_or_clone).collect()
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entry> {
+    fn entries(&self) -> impl Iterator<Item = &BlockMessage> {
         self.systems.iter().chain(self.blocks.iter().flat_map(Block::entries))
     }
 
-    fn added_user(&mut self, text: String) -> Entry {
-        let entry = Entry::new(Message::user(text));
+    fn added_user(&mut self, text: String) -> BlockMessage {
+        let entry = BlockMessage::new(Message::user(text));
         self.added.push(entry.message.clone());
         self.count(&entry);
         entry
     }
 
     /// Updates size and digest for an appended message.
-    fn count(&mut self, entry: &Entry) {
+    fn count(&mut self, entry: &BlockMessage) {
         self.size.add(entry);
         if let Some(chain) = self.chain.get_mut() {
             chain.push(entry.digest);
@@ -293,7 +295,7 @@ impl Context {
         Arc::make_mut(&mut self.sent).push(entry.message.clone());
     }
 
-    fn append_results(&mut self, new: Vec<Entry>) {
+    fn append_results(&mut self, new: Vec<BlockMessage>) {
         new.iter().for_each(|entry| self.count(entry));
         if let Some(Block::Group(group)) = self.blocks.last_mut() {
             group.results.extend(new);

@@ -9,7 +9,7 @@ mod resolve;
 mod route;
 
 use crewagent_format::package::agents::Surface;
-use crewagent_format::package::agents::words::{self, Phrase, Spot, exact_words, normalised};
+use crewagent_format::package::agents::words::{self, Phrase, WordField, exact_words, normalised};
 use crewagent_format::package::agents::{Agent, MenuItem, MenuTarget, Trigger};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -165,7 +165,7 @@ fn visible(agent: &Agent, surface: Surface) -> impl Iterator<Item = (usize, &Men
 }
 
 /// Returns the words that choose an item exactly when typed.
-fn typeable(item: &MenuItem) -> Vec<(Spot, &str)> {
+fn typeable(item: &MenuItem) -> Vec<(WordField, &str)> {
     let words = exact_words(item).into_iter();
     words.filter_map(|(spot, word)| Some((spot, words::typeable(word)?))).collect()
 }

@@ -8,7 +8,7 @@ use crewagent_format::package::agents::AgentTools;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::rules::{Decision, Rule, RuleSet, Verdict};
+use self::rules::{PolicyDecision, Rule, RuleSet, Verdict};
 pub use self::tightening::Tightening;
 use crate::tool::Tool;
 use crate::tool::server_tool::ServerName;
@@ -125,12 +125,12 @@ impl Policy {
     }
 
     /// Decides about a call of a tool that writes to these paths, or to none; the user `granted` some rules.
-    pub fn decide(&self, granted: &[Rule], tool: &str, places: &[&VPath]) -> Decision {
+    pub fn decide(&self, granted: &[Rule], tool: &str, places: &[&VPath]) -> PolicyDecision {
         rules::decide(&self.rules, granted, tool, places)
     }
 
     /// Decides about a tool before it is called.
-    pub fn outlook(&self, tool: &str) -> Decision {
+    pub fn outlook(&self, tool: &str) -> PolicyDecision {
         rules::outlook(&self.rules, tool)
     }
 

@@ -24,7 +24,7 @@ pub struct Question {
     pub kind: QuestionKind,
     /// Available choices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<Choice>,
+    pub options: Vec<QuestionOption>,
     /// True if several may be chosen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub multi: bool,
@@ -57,8 +57,8 @@ pub enum QuestionKind {
 
 /// Something that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "QuestionOption"))]
-pub struct Choice {
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct QuestionOption {
     /// Text for the model.
     pub value: String,
     /// Text for the user; the value when absent.
@@ -69,7 +69,7 @@ pub struct Choice {
     pub description: Option<String>,
 }
 
-impl Choice {
+impl QuestionOption {
     /// Returns the text that the user sees.
     pub fn shown(&self) -> &str {
         self.label
@@ -80,13 +80,13 @@ impl Choice {
     }
 }
 
-impl Named for Choice {
+impl Named for QuestionOption {
     fn value(&self) -> &str {
         &self.value
     }
 
     fn shown(&self) -> &str {
-        Choice::shown(self)
+        QuestionOption::shown(self)
     }
 }
 
@@ -180,7 +180,7 @@ impl Question {
     }
 
     /// Finds an option by its value, its label, or its number.
-    fn one(&self, text: &str) -> Result<&Choice, String> {
+    fn one(&self, text: &str) -> Result<&QuestionOption, String> {
         let chosen = pick::one(&self.options, text).map(|at| &self.options[at]);
         chosen.ok_or_else(|| self.not_offered(text.trim()))
     }
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     fn question(kind: QuestionKind, multi: bool) -> Question {
-        let option = |value: &str, label: Option<&str>| Choice {
+        let option = |value: &str, label: Option<&str>| QuestionOption {
             value: value.to_owned(),
             label: label.map(str::to_owned),
             description: None,

@@ -16,14 +16,14 @@ use crewagent_core::tool::leaked;
 use serde_json::{Map, Value as Json};
 
 use self::budget::Budget;
-use self::calls::Calls;
+use self::calls::CallAssembly;
 use self::ended::Ended;
 use self::think::Splitter;
 use super::fault::{Fault, FaultKind};
 use super::json;
-use super::names::Names;
+use super::names::ToolNames;
 use super::profile::Profile;
-use super::usage::Tally;
+use super::usage::TokenTally;
 
 /// Names of the fields that carry thoughts. If there are several, they are copies of each other.
 const THOUGHTS: &[&str] = &["reasoning_content", "reasoning", "reasoning_text"];
@@ -32,13 +32,13 @@ const QUOTED: usize = 200;
 
 /// Limits of an answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct AnswerLimits {
     /// Maximum bytes of text, thoughts, calls and everything else together.
     pub reply_bytes: usize,
     pub calls: usize,
 }
 
-impl Default for Limits {
+impl Default for AnswerLimits {
     fn default() -> Self {
         Self { reply_bytes: 8 << 20, calls: 1024 }
     }
@@ -46,7 +46,7 @@ impl Default for Limits {
 
 /// Part of the answer to show while it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece<'p> {
+pub struct AnswerPiece<'p> {
     pub channel: Channel,
     /// Text; never empty.
     pub text: &'p str,
@@ -54,7 +54,7 @@ pub struct Piece<'p> {
 
 /// State of the stream after a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum StreamState {
     More,
     /// The server declared the end.
     Done,
@@ -66,9 +66,9 @@ pub struct Assembler {
     budget: Budget,
     content: String,
     splitter: Splitter,
-    calls: Calls,
+    calls: CallAssembly,
     extra: Map<String, Json>,
-    usage: Tally,
+    usage: TokenTally,
     /// Reason why the answer ended, if the server gave one.
     ended: Option<Ended>,
     /// Number of pieces that gave such a reason.
@@ -108,14 +108,14 @@ struct Doubt {
 
 impl Assembler {
     /// Creates an answer without any pieces.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: AnswerLimits) -> Self {
         Self {
             budget: Budget::new(limits.reply_bytes),
             content: String::new(),
             splitter: Splitter::default(),
-            calls: Calls::new(limits.calls),
+            calls: CallAssembly::new(limits.calls),
             extra: Map::new(),
-            usage: Tally::default(),
+            usage: TokenTally::default(),
             ended: None,
             endings: 0,
             has_begun: false,
@@ -125,13 +125,17 @@ impl Assembler {
     }
 
     /// Adds one `data:` of the stream. `tell` receives text and thoughts as they arrive.
-    pub fn push(&mut self, data: &str, tell: &mut dyn FnMut(Piece<'_>)) -> Result<Flow, Fault> {
+    pub fn push(
+        &mut self,
+        data: &str,
+        tell: &mut dyn FnMut(AnswerPiece<'_>),
+    ) -> Result<StreamState, Fault> {
         if self.is_done {
-            return Ok(Flow::Done);
+            return Ok(StreamState::Done);
         }
         let data = data.trim();
         if data.is_empty() {
-            return Ok(Flow::More);
+            return Ok(StreamState::More);
         }
         match self.doubt.take() {
             // After the end, some servers send a closing line in a form of their own.
@@ -140,7 +144,7 @@ impl Assembler {
         }
         if data.eq_ignore_ascii_case("[done]") {
             self.is_done = true;
-            return Ok(Flow::Done);
+            return Ok(StreamState::Done);
         }
         match json::parse_piece(data) {
             Ok(event) => self.event(&event, &Hints::of(data), tell)?,
@@ -148,12 +152,12 @@ impl Assembler {
                 self.doubt = Some(Doubt { is_cut: error.is_eof(), fault: nonsense(data) })
             }
         }
-        Ok(Flow::More)
+        Ok(StreamState::More)
     }
 
     /// Finishes the answer after the stream has ended. Without a reason of the end and without `[DONE]`, it was cut
     /// off.
-    pub fn finish(mut self, names: &Names, profile: &Profile) -> Result<Reply, Fault> {
+    pub fn finish(mut self, names: &ToolNames, profile: &Profile) -> Result<Reply, Fault> {
         match self.doubt.take() {
             // A single ending is reliable; servers that send it all the time mean nothing by it.
             Some(doubt) if doubt.is_cut && self.endings != 1 => {
@@ -179,7 +183,9 @@ impl Assembler {
         if found.is_empty() && profile.calls_in_text {
             let (words, leaked) = leaked::split(&content);
             found.extend(
-                leaked.into_iter().map(|(name, arguments)| calls::Draft::whole(name, arguments)),
+                leaked
+                    .into_iter()
+                    .map(|(name, arguments)| calls::CallDraft::whole(name, arguments)),
             );
             content = words;
         }
@@ -211,14 +217,14 @@ impl Assembler {
     /// Parses an answer that arrived as a whole.
     pub fn whole(
         body: &[u8],
-        limits: Limits,
-        names: &Names,
+        limits: AnswerLimits,
+        names: &ToolNames,
         profile: &Profile,
     ) -> Result<Reply, Fault> {
         let text = String::from_utf8_lossy(body);
         let text = text.trim_start_matches('\u{feff}').trim();
         let mut assembler = Self::new(limits);
-        let mut tell = |_: Piece<'_>| {};
+        let mut tell = |_: AnswerPiece<'_>| {};
         if ["data:", "event:", "id:", ":"].iter().any(|start| text.starts_with(start)) {
             // The server streamed although no stream was requested.
             for data in text.lines().filter_map(|line| line.strip_prefix("data:")) {
@@ -243,7 +249,7 @@ impl Assembler {
         &mut self,
         event: &Json,
         hints: &Hints,
-        tell: &mut dyn FnMut(Piece<'_>),
+        tell: &mut dyn FnMut(AnswerPiece<'_>),
     ) -> Result<(), Fault> {
         if let Json::Array(events) = event {
             return events.iter().try_for_each(|event| self.event(event, hints, tell));
@@ -283,7 +289,7 @@ impl Assembler {
     fn message(
         &mut self,
         message: &Map<String, Json>,
-        tell: &mut dyn FnMut(Piece<'_>),
+        tell: &mut dyn FnMut(AnswerPiece<'_>),
     ) -> Result<(), Fault> {
         let thought = |name: &str| message.get(name)?.as_str().filter(|text| !text.is_empty());
         if let Some((name, text)) = THOUGHTS.iter().find_map(|name| Some((name, thought(name)?))) {
@@ -308,7 +314,11 @@ impl Assembler {
     }
 
     /// Adds content: a text, or a list of parts some of which may be thoughts.
-    fn content(&mut self, content: &Json, tell: &mut dyn FnMut(Piece<'_>)) -> Result<(), Fault> {
+    fn content(
+        &mut self,
+        content: &Json,
+        tell: &mut dyn FnMut(AnswerPiece<'_>),
+    ) -> Result<(), Fault> {
         match content {
             Json::String(text) => self.speak(text, tell),
             Json::Array(parts) => parts.iter().try_for_each(|part| self.content(part, tell)),
@@ -328,7 +338,11 @@ impl Assembler {
         }
     }
 
-    fn think_parts(&mut self, parts: &Json, tell: &mut dyn FnMut(Piece<'_>)) -> Result<(), Fault> {
+    fn think_parts(
+        &mut self,
+        parts: &Json,
+        tell: &mut dyn FnMut(AnswerPiece<'_>),
+    ) -> Result<(), Fault> {
         match parts {
             Json::String(text) => self.think(THOUGHTS[0], text, tell),
             Json::Array(parts) => parts.iter().try_for_each(|part| self.think_parts(part, tell)),
@@ -343,17 +357,17 @@ impl Assembler {
         &mut self,
         name: &str,
         text: &str,
-        tell: &mut dyn FnMut(Piece<'_>),
+        tell: &mut dyn FnMut(AnswerPiece<'_>),
     ) -> Result<(), Fault> {
         self.budget.spend(text.len())?;
         extra::append(&mut self.extra, name, text);
         if !text.is_empty() {
-            tell(Piece { channel: Channel::Thinking, text });
+            tell(AnswerPiece { channel: Channel::Thinking, text });
         }
         Ok(())
     }
 
-    fn speak(&mut self, text: &str, tell: &mut dyn FnMut(Piece<'_>)) -> Result<(), Fault> {
+    fn speak(&mut self, text: &str, tell: &mut dyn FnMut(AnswerPiece<'_>)) -> Result<(), Fault> {
         self.budget.spend(text.len())?;
         let (content, extra) = (&mut self.content, &mut self.extra);
         self.splitter.push(text, &mut |channel, text| {
@@ -361,7 +375,7 @@ impl Assembler {
                 Channel::Text => content.push_str(text),
                 Channel::Thinking => extra::append(extra, THOUGHTS[0], text),
             }
-            tell(Piece { channel, text });
+            tell(AnswerPiece { channel, text });
         });
         Ok(())
     }

@@ -17,10 +17,10 @@ use std::sync::Arc;
 use crewagent_core::message::Message;
 use crewagent_core::tool::ToolSpec;
 
-use self::head::Tools;
-use self::speech::Speech;
+use self::head::RenderedTools;
+use self::speech::MessageWriter;
 use self::thread::Thread;
-use super::names::Names;
+use super::names::ToolNames;
 use super::profile::Profile;
 
 /// Options of a request, besides its messages and tools.
@@ -50,7 +50,7 @@ pub struct Body {
     messages: Vec<Arc<Message>>,
     thread: Thread,
     form: Option<MessageForm>,
-    tools: Tools,
+    tools: RenderedTools,
     is_lent: bool,
 }
 
@@ -59,11 +59,11 @@ pub struct Body {
 struct MessageForm {
     source: String,
     profile: Profile,
-    names: Names,
+    names: ToolNames,
 }
 
 impl MessageForm {
-    fn is(&self, options: &Options<'_>, names: &Names) -> bool {
+    fn is(&self, options: &Options<'_>, names: &ToolNames) -> bool {
         self.source == options.source && self.profile == *options.profile && self.names == *names
     }
 }
@@ -75,7 +75,7 @@ impl Body {
     pub fn render(
         &mut self,
         options: &Options<'_>,
-        names: &Names,
+        names: &ToolNames,
         messages: &[Arc<Message>],
         tools: &Arc<[ToolSpec]>,
     ) -> &[u8] {
@@ -88,7 +88,7 @@ impl Body {
                 names: names.clone(),
             });
         }
-        self.render_messages(&Speech::new(options, names), messages);
+        self.render_messages(&MessageWriter::new(options, names), messages);
         let called = self.thread.called();
         let head = head::render(options, names, tools, called, &mut self.tools);
         if self.bytes.get(..self.head) != Some(&head) {
@@ -110,7 +110,7 @@ impl Body {
         self.bytes = bytes;
     }
 
-    fn render_messages(&mut self, speech: &Speech<'_>, messages: &[Arc<Message>]) {
+    fn render_messages(&mut self, speech: &MessageWriter<'_>, messages: &[Arc<Message>]) {
         let same = self.messages.iter().zip(messages);
         let same = same.take_while(|(old, new)| Arc::ptr_eq(old, new) || old == new).count();
         let next = self.thread.rewind(same, self.head, &mut self.bytes);

@@ -21,9 +21,9 @@ struct Slim(Map<String, Json>);
 
 impl<'de> Deserialize<'de> for Slim {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
+        struct FieldsVisitor;
 
-        impl<'de> Visitor<'de> for Fields {
+        impl<'de> Visitor<'de> for FieldsVisitor {
             type Value = Slim;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for Slim {
             }
         }
 
-        deserializer.deserialize_map(Fields)
+        deserializer.deserialize_map(FieldsVisitor)
     }
 }
 

@@ -16,16 +16,16 @@ const DIGITS: usize = 8;
 
 /// Names of one list of tools, in both directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Names(Arc<Pairs>);
+pub struct ToolNames(Arc<NamePairs>);
 
 #[derive(Debug, PartialEq, Eq)]
-struct Pairs {
+struct NamePairs {
     form: NameForm,
     wire: BTreeMap<String, String>,
     canonical: BTreeMap<String, String>,
 }
 
-impl Names {
+impl ToolNames {
     /// Builds the names of these tools. No two share a wire name, and the order of the tools does not matter.
     pub fn new(form: NameForm, tools: &[ToolSpec]) -> Self {
         let names: BTreeSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -33,7 +33,7 @@ impl Names {
         for name in &names {
             *shared.entry(legal(form, name)).or_default() += 1;
         }
-        let mut pairs = Pairs { form, wire: BTreeMap::new(), canonical: BTreeMap::new() };
+        let mut pairs = NamePairs { form, wire: BTreeMap::new(), canonical: BTreeMap::new() };
         // Legal names stay, whatever others would become.
         let (legal_names, others): (Vec<&str>, Vec<&str>) =
             names.into_iter().partition(|name| is_legal(form, name));
@@ -72,7 +72,7 @@ impl Names {
     }
 }
 
-impl Pairs {
+impl NamePairs {
     fn insert(&mut self, name: &str, wire: String) {
         self.canonical.insert(wire.clone(), name.to_owned());
         self.wire.insert(name.to_owned(), wire);
@@ -143,20 +143,20 @@ fn digested(flat: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crewagent_core::tool::Tool;
-    use crewagent_core::tool::server_tool::{Listed, ServerTool, ToolOffer};
+    use crewagent_core::tool::server_tool::{ServerTool, ServerToolList, ToolOffer};
     use proptest::prelude::*;
     use proptest::test_runner::{Config as ProptestConfig, RngSeed};
     use serde_json::json;
 
     use super::*;
 
-    fn names(form: NameForm, names: &[&str]) -> Names {
+    fn names(form: NameForm, names: &[&str]) -> ToolNames {
         let tool = |name: &&str| ToolSpec {
             name: (*name).to_owned(),
             description: String::new(),
             parameters: json!({}),
         };
-        Names::new(form, &names.iter().map(tool).collect::<Vec<_>>())
+        ToolNames::new(form, &names.iter().map(tool).collect::<Vec<_>>())
     }
 
     fn check_wire(tools: &[&str], name: &str, expected: &str) {
@@ -220,10 +220,10 @@ mod tests {
     fn odd_names_of_server_tools_travel_and_come_back() {
         let odd = ["get.all", "get_all", "get all", "größe", &"x".repeat(128), "get-all"];
         let offer = |name: &str| Ok(ToolOffer { name: name.to_owned(), ..ToolOffer::default() });
-        let listed = Listed::of(&"s".parse().unwrap(), odd.map(offer).into(), None);
+        let listed = ServerToolList::of(&"s".parse().unwrap(), odd.map(offer).into(), None);
         assert_eq!(listed.tools.len(), odd.len());
         let specs: Vec<ToolSpec> = listed.tools.iter().map(ServerTool::spec).collect();
-        let names = Names::new(NameForm::Plain, &specs);
+        let names = ToolNames::new(NameForm::Plain, &specs);
         let mut wires = BTreeSet::new();
         for spec in &specs {
             let wire = names.wire(&spec.name).into_owned();

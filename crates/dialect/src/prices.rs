@@ -90,13 +90,13 @@ impl Prices {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Table {
+struct PriceTable {
     as_of: String,
     prices: Prices,
 }
 
-fn table() -> &'static Table {
-    static TABLE: OnceLock<Table> = OnceLock::new();
+fn table() -> &'static PriceTable {
+    static TABLE: OnceLock<PriceTable> = OnceLock::new();
     // A test reads the file, so there is no error to report.
     TABLE.get_or_init(|| toml::from_str(include_str!("prices.toml")).unwrap_or_default())
 }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_built_in_table_can_be_read() {
-        let table: Table = toml::from_str(include_str!("prices.toml")).unwrap();
+        let table: PriceTable = toml::from_str(include_str!("prices.toml")).unwrap();
         assert_eq!(table.as_of.len(), "2025-01-01".len());
         assert!(table.prices.0.len() > 10);
         for (name, price) in &table.prices.0 {

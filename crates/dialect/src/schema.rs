@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value as Json};
 
 use self::keyword::{Kinds, Values};
-use self::view::{Child, View};
+use self::view::{NestedSchema, SchemaView};
 use super::profile::SchemaForm;
 
 /// Maximum depth of nested schemas.
@@ -26,10 +26,10 @@ const LARGEST: usize = 256 * 1024;
 
 /// Returns an equivalent schema of a tool's arguments, as far as this form allows. It is always an object.
 pub fn sanitise(schema: &Json, form: SchemaForm) -> Json {
-    let mut written = Writer::pass(schema, form);
+    let mut written = SchemaWriter::pass(schema, form);
     // One pass may enable another simplification. Every pass that changes the schema shrinks it.
     for _ in 0..DEEPEST {
-        let again = Writer::pass(&written, form);
+        let again = SchemaWriter::pass(&written, form);
         if again == written {
             break;
         }
@@ -47,7 +47,7 @@ fn object() -> Map<String, Json> {
     ])
 }
 
-struct Writer<'s> {
+struct SchemaWriter<'s> {
     root: &'s Json,
     form: SchemaForm,
     /// Remaining number of keywords, fields and values to read.
@@ -56,10 +56,10 @@ struct Writer<'s> {
     bytes: usize,
 }
 
-impl<'s> Writer<'s> {
+impl<'s> SchemaWriter<'s> {
     fn pass(schema: &'s Json, form: SchemaForm) -> Json {
         let mut writer = Self { root: schema, form, left: MOST, bytes: LARGEST };
-        let view = View::of(&Child::root(schema), schema, &mut writer.left);
+        let view = SchemaView::of(&NestedSchema::root(schema), schema, &mut writer.left);
         let mut written = writer.write(view, 0);
         if written.get("type").and_then(Json::as_str) != Some("object") {
             let description = written.remove("description");
@@ -70,15 +70,15 @@ impl<'s> Writer<'s> {
     }
 
     /// Writes a nested schema; none for `false`.
-    fn child(&mut self, child: &Child<'s>, depth: usize) -> Option<Json> {
+    fn child(&mut self, child: &NestedSchema<'s>, depth: usize) -> Option<Json> {
         if matches!(child.schema, Json::Bool(false)) {
             return None;
         }
-        let view = View::of(child, self.root, &mut self.left);
+        let view = SchemaView::of(child, self.root, &mut self.left);
         Some(self.write(view, depth).into())
     }
 
-    fn write(&mut self, mut view: View<'s>, depth: usize) -> Map<String, Json> {
+    fn write(&mut self, mut view: SchemaView<'s>, depth: usize) -> Map<String, Json> {
         if depth > DEEPEST {
             return self.anything();
         }
@@ -107,7 +107,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn kinds(&self, view: &View<'s>, depth: usize) -> Kinds {
+    fn kinds(&self, view: &SchemaView<'s>, depth: usize) -> Kinds {
         let kinds = Kinds::of(view);
         if depth == 0 && (kinds.is_empty() || kinds.has("object")) {
             return Kinds::one("object");
@@ -123,7 +123,7 @@ impl<'s> Writer<'s> {
     fn keyword(
         &mut self,
         key: &str,
-        view: &View<'s>,
+        view: &SchemaView<'s>,
         kinds: &Kinds,
         values: &Values,
         depth: usize,
@@ -150,7 +150,7 @@ impl<'s> Writer<'s> {
     /// Adds the keywords that every schema of its kind has.
     fn complete(
         &mut self,
-        view: &View<'s>,
+        view: &SchemaView<'s>,
         kinds: &Kinds,
         depth: usize,
         written: &mut Map<String, Json>,
@@ -169,7 +169,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn properties(&mut self, view: &View<'s>, depth: usize, written: &mut Map<String, Json>) {
+    fn properties(&mut self, view: &SchemaView<'s>, depth: usize, written: &mut Map<String, Json>) {
         if written.contains_key("properties") {
             return;
         }
@@ -185,7 +185,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Writes the required fields that exist.
-    fn required(&mut self, view: &View<'s>, depth: usize, written: &mut Map<String, Json>) {
+    fn required(&mut self, view: &SchemaView<'s>, depth: usize, written: &mut Map<String, Json>) {
         if written.contains_key("required") {
             return;
         }
@@ -200,18 +200,18 @@ impl<'s> Writer<'s> {
     }
 
     /// Writes one schema for all items. Tuples have one for each.
-    fn items(&mut self, view: &View<'s>, depth: usize) -> Option<Json> {
+    fn items(&mut self, view: &SchemaView<'s>, depth: usize) -> Option<Json> {
         match view.items.as_slice() {
             [] => None,
             [one] => self.child(one, depth + 1),
-            several => Some(self.write(View::one_of(several), depth + 1).into()),
+            several => Some(self.write(SchemaView::one_of(several), depth + 1).into()),
         }
     }
 
-    fn additional(&mut self, view: &View<'s>, depth: usize) -> Option<Json> {
+    fn additional(&mut self, view: &SchemaView<'s>, depth: usize) -> Option<Json> {
         match (self.form, view.additional.as_ref()?) {
             (SchemaForm::Narrow, _) => None,
-            (SchemaForm::Plain, Child { schema: Json::Bool(allowed), .. }) => {
+            (SchemaForm::Plain, NestedSchema { schema: Json::Bool(allowed), .. }) => {
                 Some((*allowed).into())
             }
             (SchemaForm::Plain, child) => self.child(child, depth + 1),
@@ -219,17 +219,17 @@ impl<'s> Writer<'s> {
     }
 
     /// Merges a schema with its variants. If that is impossible, the variants are returned.
-    fn settle(&mut self, view: &mut View<'s>, depth: usize) -> Vec<Json> {
+    fn settle(&mut self, view: &mut SchemaView<'s>, depth: usize) -> Vec<Json> {
         while !view.variants.is_empty() {
             let variants = std::mem::take(&mut view.variants);
             let views = variants.iter().filter(|variant| !matches!(variant.schema, Json::Bool(_)));
-            let mut views: Vec<View<'s>> =
-                views.map(|variant| View::of(variant, self.root, &mut self.left)).collect();
+            let mut views: Vec<SchemaView<'s>> =
+                views.map(|variant| SchemaView::of(variant, self.root, &mut self.left)).collect();
             views.retain(|variant| !variant.is_null());
             let is_known = depth == 0 || !Kinds::of(view).is_empty();
             if views.len() <= 1 {
                 views.into_iter().for_each(|only| view.merge(only));
-            } else if views.iter().all(View::is_words) {
+            } else if views.iter().all(SchemaView::is_words) {
                 views.into_iter().for_each(|words| view.merge_words(words));
             } else if is_known {
                 view.merge_optional(views);
@@ -245,7 +245,7 @@ impl<'s> Writer<'s> {
         Vec::new()
     }
 
-    fn variants(&mut self, views: Vec<View<'s>>, depth: usize) -> Vec<Json> {
+    fn variants(&mut self, views: Vec<SchemaView<'s>>, depth: usize) -> Vec<Json> {
         let mut written: Vec<Json> = Vec::new();
         for view in views {
             let schema = Json::Object(self.write(view, depth + 1));

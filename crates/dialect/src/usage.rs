@@ -27,7 +27,7 @@ pub fn looks_cut(usage: &Usage, estimate: u64) -> bool {
 
 /// Token counts so far. Later numbers replace earlier ones.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct TokenTally {
     input: Option<u64>,
     output: Option<u64>,
     total: Option<u64>,
@@ -38,7 +38,7 @@ pub(super) struct Tally {
     cost: Option<f64>,
 }
 
-impl Tally {
+impl TokenTally {
     /// Reads the numbers of a chunk, or of a whole answer, in any field.
     pub(super) fn take(&mut self, event: &Json, choice: Option<&Json>) {
         let places = [
@@ -129,7 +129,7 @@ mod tests {
 
     /// Checks input, output, cached and reasoning tokens.
     fn check_usage(usage: &[Json], expected: [u64; 4]) {
-        let mut tally = Tally::default();
+        let mut tally = TokenTally::default();
         for usage in usage {
             tally.take(&json!({ "usage": usage }), None);
         }
@@ -201,11 +201,11 @@ mod tests {
             (json!({"x_groq": {"usage": numbers}}), None),
             (json!({"usage": null}), Some(&choice)),
         ] {
-            let mut tally = Tally::default();
+            let mut tally = TokenTally::default();
             tally.take(&event, choice);
             assert_eq!(tally.usage().tokens(), 15);
         }
-        let mut tally = Tally::default();
+        let mut tally = TokenTally::default();
         tally.take(
             &json!({"usage": {"prompt_tokens": 10, "completion_tokens": 5, "cost": 0.25}}),
             None,

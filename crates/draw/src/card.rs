@@ -31,12 +31,12 @@ pub(super) struct Traffic {
 #[derive(Debug, Clone)]
 pub(super) struct Card {
     pub(super) outline: Outline,
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<CardSpan>,
 }
 
 /// Text inside a card.
 #[derive(Debug, Clone)]
-pub(super) struct Span {
+pub(super) struct CardSpan {
     pub(super) role: SpanRole,
     /// Left end, or the middle of a centred title.
     pub(super) x: f64,
@@ -46,7 +46,7 @@ pub(super) struct Span {
     pub(super) text: String,
 }
 
-/// Role of a [`Span`].
+/// Role of a [`CardSpan`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpanRole {
     Title,
@@ -56,7 +56,7 @@ pub(super) enum SpanRole {
 }
 
 /// Spans that share a line.
-type Row = Vec<(SpanRole, String, f64)>;
+type SpanRow = Vec<(SpanRole, String, f64)>;
 
 impl Card {
     /// Measures a node.
@@ -76,7 +76,7 @@ impl Card {
         card
     }
 
-    fn set(&mut self, title: &[String], rows: Vec<Row>, content_height: f64) {
+    fn set(&mut self, title: &[String], rows: Vec<SpanRow>, content_height: f64) {
         let Outline { kind, width, height } = self.outline;
         let left = side_padding(kind);
         let centred = is_centred(kind);
@@ -84,7 +84,7 @@ impl Card {
         for line in title {
             let x = if centred { width / 2.0 } else { left };
             let (role, text) = (SpanRole::Title, line.clone());
-            self.spans.push(Span {
+            self.spans.push(CardSpan {
                 role,
                 x,
                 y: y + TITLE_LEADING / 2.0,
@@ -97,7 +97,7 @@ impl Card {
             y += ROW_GAP;
             let mut x = if centred { (width - row_width(&row)) / 2.0 } else { left };
             for (role, text, piece) in row {
-                self.spans.push(Span { role, x, y: y + ROW / 2.0, width: piece, text });
+                self.spans.push(CardSpan { role, x, y: y + ROW / 2.0, width: piece, text });
                 x += piece + PIECE_GAP;
             }
             y += ROW;
@@ -142,8 +142,8 @@ fn outline(kind: NodeShape, content_width: f64, content_height: f64, traffic: Tr
 }
 
 /// Lays out id and agent, on one line if they fit, and the called workflow below.
-fn meta_rows(words: &NodeText) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn meta_rows(words: &NodeText) -> Vec<SpanRow> {
+    let mut rows: Vec<SpanRow> = Vec::new();
     let id = words.id.as_deref().map(|id| piece(SpanRole::Id, cut(id, CODE, MAX_CONTENT)));
     let agent =
         words.agent.as_deref().map(|agent| piece(SpanRole::Agent, cut(agent, SMALL, MAX_AGENT)));
@@ -172,7 +172,7 @@ fn piece(role: SpanRole, text: String) -> (SpanRole, String, f64) {
     (role, text, width)
 }
 
-fn row_width(row: &Row) -> f64 {
+fn row_width(row: &SpanRow) -> f64 {
     let gaps = row.len().saturating_sub(1) as f64 * PIECE_GAP;
     row.iter().map(|(_, _, width)| width).sum::<f64>() + gaps
 }

@@ -1,11 +1,11 @@
 //! Horizontal layout: the x of nodes, edges, labels and lanes, and the band each is in.
 
-use super::graph::Flow;
-use super::lanes::{self, Lane, Return, Stand, Tracks};
+use super::graph::LinkDirection;
+use super::lanes::{self, Lane, ReturnLink, Stand, Tracks};
 use super::net::{Arc, Net, Placed};
 use super::parts::{Parts, START_DOT};
 use super::place::place;
-use super::rows::{Item, ItemKind, Rows};
+use super::rows::{BandItem, ItemKind, Rows};
 
 /// Minimum distance of nodes and labels in one band, whatever the placement did.
 const LEAST_GAP: f64 = 12.0;
@@ -109,8 +109,11 @@ fn net(parts: &Parts) -> Net {
     widths.extend(
         parts.cards.iter().zip(&parts.own).map(|(card, own)| card.outline.width + 2.0 * own),
     );
-    let links =
-        graph.links.iter().zip(&parts.labels).filter(|(link, _)| link.flow == Flow::Forward);
+    let links = graph
+        .links
+        .iter()
+        .zip(&parts.labels)
+        .filter(|(link, _)| link.flow == LinkDirection::Forward);
     let mut arcs: Vec<Arc> = links
         .map(|(link, label)| Arc {
             from: link.from + shift,
@@ -161,11 +164,11 @@ fn ways_down(
 ) -> (Option<StartColumn>, Vec<Option<Down>>) {
     let mut arcs = net.arcs.iter().enumerate();
     let downs = parts.graph.links.iter().map(|link| match link.flow {
-        Flow::Forward => arcs.next().map(|(at, arc)| Down {
+        LinkDirection::Forward => arcs.next().map(|(at, arc)| Down {
             bends: std::mem::take(&mut placed.bends[at]),
             label_band: placed.label_band(arc),
         }),
-        Flow::Back | Flow::Own => None,
+        LinkDirection::Back | LinkDirection::Own => None,
     });
     let downs = downs.collect();
     let start = arcs.next().map(|(at, arc)| StartColumn {
@@ -189,24 +192,24 @@ fn rows(
     for (node, card) in parts.cards.iter().enumerate() {
         let half = card.outline.width / 2.0;
         let (left, right) = (x[node] - half, x[node] + half + parts.own[node]);
-        rows.add(band[node], Item { left, right, kind: ItemKind::Node, owner: node });
+        rows.add(band[node], BandItem { left, right, kind: ItemKind::Node, owner: node });
     }
     if let Some(start) = start {
         let (left, right) = (start.x - START_DOT / 2.0, start.x + START_DOT / 2.0);
         let owner = parts.cards.len();
-        rows.add(start.band, Item { left, right, kind: ItemKind::Node, owner });
+        rows.add(start.band, BandItem { left, right, kind: ItemKind::Node, owner });
         for (at, &x) in start.bends.iter().enumerate() {
-            rows.add(start.band + 1 + at, Item::way(x, parts.labels.len()));
+            rows.add(start.band + 1 + at, BandItem::way(x, parts.labels.len()));
         }
     }
     for (link, down) in downs.iter().enumerate() {
         let Some(down) = down else { continue };
         let first = band[parts.graph.links[link].from] + 1;
         for (at, &x) in down.bends.iter().enumerate() {
-            rows.add(first + at, Item::way(x, link));
+            rows.add(first + at, BandItem::way(x, link));
         }
         if let Some(&x) = down.bends.get(down.label_band - first) {
-            rows.add(down.label_band, Item::label(x, parts.labels[link].width, link));
+            rows.add(down.label_band, BandItem::label(x, parts.labels[link].width, link));
         }
     }
     rows
@@ -222,7 +225,7 @@ fn move_labels_up(parts: &Parts, band: &[usize], rows: &mut Rows, downs: &mut [O
             if candidate == down.label_band {
                 break;
             }
-            let label = Item::label(x, parts.labels[link].width, link);
+            let label = BandItem::label(x, parts.labels[link].width, link);
             if rows.has_no_node(candidate) && rows.has_room(candidate, label) {
                 rows.remove_label(down.label_band, link);
                 rows.add(candidate, label);
@@ -233,7 +236,7 @@ fn move_labels_up(parts: &Parts, band: &[usize], rows: &mut Rows, downs: &mut [O
     }
 }
 
-fn returns(parts: &Parts, band: &[usize], x: &[f64]) -> Vec<Return> {
+fn returns(parts: &Parts, band: &[usize], x: &[f64]) -> Vec<ReturnLink> {
     let stand = |node: usize| {
         let half = parts.cards[node].outline.width / 2.0;
         Stand {
@@ -245,8 +248,8 @@ fn returns(parts: &Parts, band: &[usize], x: &[f64]) -> Vec<Return> {
         }
     };
     let links = parts.graph.links.iter().enumerate();
-    let back = links.filter(|(_, link)| link.flow == Flow::Back);
-    back.map(|(at, link)| Return {
+    let back = links.filter(|(_, link)| link.flow == LinkDirection::Back);
+    back.map(|(at, link)| ReturnLink {
         link: at,
         from: stand(link.from),
         to: stand(link.to),

@@ -2,20 +2,20 @@
 
 use std::fmt::Write;
 
-use super::graph::{Graph, Link};
+use super::graph::{DrawableGraph, Link};
 use super::node_text::NodeText;
 use super::text::{SMALL, TITLE, clean, cut, wrap};
 use super::{DiagramNode, NodeShape};
 
 /// Writes the graph. Nodes are named `n0`, `n1`, …; their ids are part of the labels.
-pub(super) fn write(graph: &Graph) -> String {
+pub(super) fn write(graph: &DrawableGraph) -> String {
     let mut out = String::new();
     // Writing into a string cannot fail.
     let _ = body(&mut out, graph);
     out
 }
 
-fn body(out: &mut String, graph: &Graph) -> std::fmt::Result {
+fn body(out: &mut String, graph: &DrawableGraph) -> std::fmt::Result {
     writeln!(out, "digraph workflow {{")?;
     writeln!(
         out,

@@ -6,7 +6,7 @@ use super::{Diagram, DiagramEdge, DiagramNode};
 
 /// Drawable graph.
 #[derive(Debug)]
-pub(super) struct Graph<'a> {
+pub(super) struct DrawableGraph<'a> {
     pub(super) title: &'a str,
     pub(super) nodes: Vec<&'a DiagramNode>,
     pub(super) links: Vec<Link<'a>>,
@@ -20,14 +20,14 @@ pub(super) struct Link<'a> {
     pub(super) edge: &'a DiagramEdge,
     pub(super) from: usize,
     pub(super) to: usize,
-    pub(super) flow: Flow,
+    pub(super) flow: LinkDirection,
     /// True if its node has another move; only then is the default marked.
     pub(super) is_choice: bool,
 }
 
 /// Direction of a link in a picture that reads from top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum LinkDirection {
     /// Down, in reading direction.
     Forward,
     /// Up, to an ancestor: a loop.
@@ -36,9 +36,9 @@ pub(super) enum Flow {
     Own,
 }
 
-impl<'a> Graph<'a> {
+impl<'a> DrawableGraph<'a> {
     /// Indexes a diagram. Edges to unknown nodes and repeated nodes are left out.
-    pub(super) fn of(diagram: &'a Diagram) -> Graph<'a> {
+    pub(super) fn of(diagram: &'a Diagram) -> DrawableGraph<'a> {
         let mut index: HashMap<&str, usize> = HashMap::new();
         let mut nodes: Vec<&DiagramNode> = Vec::new();
         for node in &diagram.nodes {
@@ -52,13 +52,13 @@ impl<'a> Graph<'a> {
         let mut moves = vec![0usize; nodes.len()];
         for edge in &diagram.edges {
             if let (Some(from), Some(to)) = (at(&edge.from), at(&edge.to)) {
-                let flow = if from == to { Flow::Own } else { Flow::Forward };
+                let flow = if from == to { LinkDirection::Own } else { LinkDirection::Forward };
                 moves[from] += 1;
                 links.push(Link { edge, from, to, flow, is_choice: false });
             }
         }
         let entry = at(&diagram.entry);
-        let mut graph = Graph { title: &diagram.title, nodes, links, entry };
+        let mut graph = DrawableGraph { title: &diagram.title, nodes, links, entry };
         for link in &mut graph.links {
             link.is_choice = moves[link.from] > 1;
         }
@@ -70,34 +70,34 @@ impl<'a> Graph<'a> {
     fn find_loops(&mut self) {
         let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for (at, link) in self.links.iter().enumerate() {
-            if link.flow == Flow::Forward {
+            if link.flow == LinkDirection::Forward {
                 leaving[link.from].push(at);
             }
         }
-        let mut state = vec![Visit::Unseen; self.nodes.len()];
+        let mut state = vec![VisitState::Unseen; self.nodes.len()];
         let roots = self.entry.into_iter().chain(0..self.nodes.len());
         // An explicit stack: a chain may be deeper than the thread's stack.
         for root in roots {
-            if state[root] != Visit::Unseen {
+            if state[root] != VisitState::Unseen {
                 continue;
             }
-            state[root] = Visit::Open;
+            state[root] = VisitState::Open;
             let mut trail = vec![(root, 0usize)];
             while let Some((node, next)) = trail.last_mut() {
                 let Some(&at) = leaving[*node].get(*next) else {
-                    state[*node] = Visit::Done;
+                    state[*node] = VisitState::Done;
                     trail.pop();
                     continue;
                 };
                 *next += 1;
                 let to = self.links[at].to;
                 match state[to] {
-                    Visit::Unseen => {
-                        state[to] = Visit::Open;
+                    VisitState::Unseen => {
+                        state[to] = VisitState::Open;
                         trail.push((to, 0));
                     }
-                    Visit::Open => self.links[at].flow = Flow::Back,
-                    Visit::Done => {}
+                    VisitState::Open => self.links[at].flow = LinkDirection::Back,
+                    VisitState::Done => {}
                 }
             }
         }
@@ -105,7 +105,7 @@ impl<'a> Graph<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Visit {
+enum VisitState {
     Unseen,
     Open,
     Done,

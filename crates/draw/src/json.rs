@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::graph::{Flow, Link};
+use super::graph::{Link, LinkDirection};
 use super::layout::{Layout, PlacedNode};
-use super::parts::{Label, PlacedEdge, Start};
+use super::parts::{EdgeLabel, PlacedEdge, StartDot};
 use super::path::{Point, short};
 use super::{DiagramNode, card::SpanRole};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Picture<'a> {
+struct PictureJson<'a> {
     title: &'a str,
     entry: Option<&'a str>,
     #[serde(serialize_with = "short")]
@@ -18,8 +18,8 @@ struct Picture<'a> {
     #[serde(serialize_with = "short")]
     height: f64,
     start: Option<StartMark<'a>>,
-    nodes: Vec<Node<'a>>,
-    edges: Vec<Edge<'a>>,
+    nodes: Vec<NodeJson<'a>>,
+    edges: Vec<EdgeJson<'a>>,
     #[serde(skip_serializing_if = "is_none")]
     left_out: usize,
 }
@@ -38,7 +38,7 @@ struct StartMark<'a> {
 }
 
 #[derive(Serialize)]
-struct Node<'a> {
+struct NodeJson<'a> {
     id: &'a str,
     kind: &'static str,
     title: Option<&'a str>,
@@ -58,7 +58,7 @@ struct Node<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Edge<'a> {
+struct EdgeJson<'a> {
     from: &'a str,
     to: &'a str,
     label: &'a str,
@@ -69,11 +69,11 @@ struct Edge<'a> {
     path: &'a str,
     points: &'a [Point],
     tip: Point,
-    label_box: LabelBox<'a>,
+    label_box: LabelJson<'a>,
 }
 
 #[derive(Serialize)]
-struct LabelBox<'a> {
+struct LabelJson<'a> {
     #[serde(flatten)]
     centre: Point,
     #[serde(serialize_with = "short")]
@@ -86,7 +86,7 @@ struct LabelBox<'a> {
 /// Writes the picture.
 pub(super) fn write(layout: &Layout) -> String {
     let graph = &layout.graph;
-    let picture = Picture {
+    let picture = PictureJson {
         title: graph.title,
         entry: graph.entry.and_then(|entry| graph.nodes.get(entry)).map(|node| node.id.as_str()),
         width: layout.width,
@@ -110,13 +110,13 @@ pub(super) fn write(layout: &Layout) -> String {
     serde_json::to_string_pretty(&picture).unwrap_or_default()
 }
 
-fn start(start: &Start) -> StartMark<'_> {
+fn start(start: &StartDot) -> StartMark<'_> {
     StartMark { centre: start.centre, path: &start.path.data, tip: start.tip.at }
 }
 
-fn node<'a>(node: &'a DiagramNode, placed: &'a PlacedNode) -> Node<'a> {
+fn node<'a>(node: &'a DiagramNode, placed: &'a PlacedNode) -> NodeJson<'a> {
     let spans = placed.card.spans.iter();
-    Node {
+    NodeJson {
         id: &node.id,
         kind: node.kind.word(),
         title: node.title.as_deref(),
@@ -133,22 +133,22 @@ fn node<'a>(node: &'a DiagramNode, placed: &'a PlacedNode) -> Node<'a> {
     }
 }
 
-fn edge<'a>(link: &Link<'a>, placed: &'a PlacedEdge) -> Edge<'a> {
-    let Label { lines, width, height } = &placed.label;
-    Edge {
+fn edge<'a>(link: &Link<'a>, placed: &'a PlacedEdge) -> EdgeJson<'a> {
+    let EdgeLabel { lines, width, height } = &placed.label;
+    EdgeJson {
         from: &link.edge.from,
         to: &link.edge.to,
         label: &link.edge.label,
         is_default: link.edge.is_default,
         condition: link.edge.condition.as_deref(),
         flow: match link.flow {
-            Flow::Forward => "forward",
-            Flow::Back => "back",
-            Flow::Own => "own",
+            LinkDirection::Forward => "forward",
+            LinkDirection::Back => "back",
+            LinkDirection::Own => "own",
         },
         path: &placed.path.data,
         points: &placed.path.points,
         tip: placed.tip.at,
-        label_box: LabelBox { centre: placed.label_at, width: *width, height: *height, lines },
+        label_box: LabelJson { centre: placed.label_at, width: *width, height: *height, lines },
     }
 }

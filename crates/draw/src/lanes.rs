@@ -1,6 +1,6 @@
 //! Routes of edges that lead back: a vertical lane beside everything between their two nodes.
 
-use super::rows::{Item, ItemKind, Rows};
+use super::rows::{BandItem, ItemKind, Rows};
 
 /// Distance of the first tried lane from its nodes.
 const LANE_GAP: f64 = 24.0;
@@ -20,7 +20,7 @@ const MOST_LABEL_BANDS: usize = 5;
 
 /// Link that leads back and needs a lane.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Return {
+pub(super) struct ReturnLink {
     pub(super) link: usize,
     /// Node that it leaves: the lower one.
     pub(super) from: Stand,
@@ -40,37 +40,37 @@ pub(super) struct Stand {
     pub(super) right_is_taken: bool,
 }
 
-/// Route of a [`Return`].
+/// Route of a [`ReturnLink`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lane {
     pub(super) link: usize,
-    pub(super) side: Side,
+    pub(super) side: LaneSide,
     pub(super) x: f64,
     pub(super) label_band: usize,
-    pub(super) leave: Turn,
-    pub(super) enter: Turn,
+    pub(super) leave: LaneTurn,
+    pub(super) enter: LaneTurn,
 }
 
 /// Side of its nodes that a lane runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum LaneSide {
     Left,
     Right,
 }
 
-impl Side {
+impl LaneSide {
     /// Returns the factor that turns x into the distance towards this side.
     pub(super) fn sign(self) -> f64 {
         match self {
-            Side::Left => -1.0,
-            Side::Right => 1.0,
+            LaneSide::Left => -1.0,
+            LaneSide::Right => 1.0,
         }
     }
 }
 
 /// Connection of a lane to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum LaneTurn {
     /// At the node's side.
     Beside,
     /// Through the gap below (leaving) or above (entering), on the track of this number, because an item is in between.
@@ -108,17 +108,21 @@ impl Tracks {
 }
 
 /// Finds a lane for every return, the short ones first so that loops nest, and adds them to the rows.
-pub(super) fn find(rows: &mut Rows, bands: usize, mut returns: Vec<Return>) -> (Vec<Lane>, Tracks) {
+pub(super) fn find(
+    rows: &mut Rows,
+    bands: usize,
+    mut returns: Vec<ReturnLink>,
+) -> (Vec<Lane>, Tracks) {
     returns.sort_by_key(|back| (back.from.band.saturating_sub(back.to.band), back.link));
     let mut tracks = Tracks::new(bands);
-    let places = |back: &Return| back.from.band.abs_diff(back.to.band) + 1;
+    let places = |back: &ReturnLink| back.from.band.abs_diff(back.to.band) + 1;
     let wanted: usize = returns.iter().map(places).sum();
     let looks = (rows.len() + wanted.min(MOST_PLACES)).max(1) * returns.len().max(1);
     let tries = (MOST_LOOKS / looks).min(MOST_TRIES);
     let mut taken = 0;
     let lanes = returns.iter().map(|back| {
-        let right = Offer::of(rows, back, Side::Right, tries);
-        let left = Offer::of(rows, back, Side::Left, tries);
+        let right = LaneOffer::of(rows, back, LaneSide::Right, tries);
+        let left = LaneOffer::of(rows, back, LaneSide::Left, tries);
         let offer = if left.cost + 1.0 < right.cost { left } else { right };
         taken += places(back);
         offer.accept(rows, &mut tracks, back, taken <= MOST_PLACES)
@@ -128,8 +132,8 @@ pub(super) fn find(rows: &mut Rows, bands: usize, mut returns: Vec<Return>) -> (
 }
 
 /// Possible lane and its cost.
-struct Offer {
-    side: Side,
+struct LaneOffer {
+    side: LaneSide,
     x: f64,
     label_band: usize,
     leaves_beside: bool,
@@ -137,14 +141,14 @@ struct Offer {
     cost: f64,
 }
 
-impl Offer {
-    fn of(rows: &Rows, back: &Return, side: Side, tries: usize) -> Offer {
+impl LaneOffer {
+    fn of(rows: &Rows, back: &ReturnLink, side: LaneSide, tries: usize) -> LaneOffer {
         let sign = side.sign();
-        let edge = |stand: &Stand| if side == Side::Right { stand.right } else { -stand.left };
+        let edge = |stand: &Stand| if side == LaneSide::Right { stand.right } else { -stand.left };
         let nearest = edge(&back.from).max(edge(&back.to)) + LANE_GAP;
         let (out, label_band) = clear_lane(rows, back, sign, nearest, tries);
         let is_beside = |stand: &Stand| {
-            let taken = side == Side::Right && stand.right_is_taken;
+            let taken = side == LaneSide::Right && stand.right_is_taken;
             !taken && is_open(rows.band(stand.band), sign, edge(stand), out)
         };
         let (leaves_beside, enters_beside) = (is_beside(&back.from), is_beside(&back.to));
@@ -153,26 +157,26 @@ impl Offer {
             .map(|stand| crossings(rows.band(stand.band), sign, edge(&stand), out));
         let length = 2.0 * out - edge(&back.from) - edge(&back.to);
         let cost = length + gap_turns * GAP_TURN_COST + crossed.iter().sum::<f64>() * CROSSING_COST;
-        Offer { side, x: out * sign, label_band, leaves_beside, enters_beside, cost }
+        LaneOffer { side, x: out * sign, label_band, leaves_beside, enters_beside, cost }
     }
 
     fn accept(
         self,
         rows: &mut Rows,
         tracks: &mut Tracks,
-        back: &Return,
+        back: &ReturnLink,
         takes_all_bands: bool,
     ) -> Lane {
         let (x, link) = (self.x, back.link);
         let (top, bottom) = (back.to.band, back.from.band);
         let step = if takes_all_bands { 1 } else { bottom.saturating_sub(top).max(1) };
         for band in (top..=bottom).step_by(step) {
-            rows.add(band, Item::way(x, link));
+            rows.add(band, BandItem::way(x, link));
         }
-        rows.add(self.label_band, Item::label(x, back.label, link));
+        rows.add(self.label_band, BandItem::label(x, back.label, link));
         let mut turn = |beside: bool, gap: usize, node: f64| match beside {
-            true => Turn::Beside,
-            false => Turn::Gap(tracks.take(gap, node, x)),
+            true => LaneTurn::Beside,
+            false => LaneTurn::Gap(tracks.take(gap, node, x)),
         };
         let leave = turn(self.leaves_beside, back.from.band + 1, back.from.x);
         let enter = turn(self.enters_beside, back.to.band, back.to.x);
@@ -181,8 +185,8 @@ impl Offer {
 }
 
 /// Returns true if only routes of other edges lie between a node's side and the lane.
-fn is_open(row: &[Item], sign: f64, side: f64, lane: f64) -> bool {
-    let stands_between = |item: &Item| {
+fn is_open(row: &[BandItem], sign: f64, side: f64, lane: f64) -> bool {
+    let stands_between = |item: &BandItem| {
         let near = (item.left * sign).min(item.right * sign);
         near > side - 1.0 && near < lane
     };
@@ -190,14 +194,21 @@ fn is_open(row: &[Item], sign: f64, side: f64, lane: f64) -> bool {
 }
 
 /// Counts the routes between a node's side and the lane.
-fn crossings(row: &[Item], sign: f64, side: f64, lane: f64) -> f64 {
-    let passes =
-        |item: &&Item| item.kind == ItemKind::Route && (side..lane).contains(&(item.left * sign));
+fn crossings(row: &[BandItem], sign: f64, side: f64, lane: f64) -> f64 {
+    let passes = |item: &&BandItem| {
+        item.kind == ItemKind::Route && (side..lane).contains(&(item.left * sign))
+    };
     row.iter().filter(passes).count() as f64
 }
 
 /// Finds the first distance from `nearest` outwards at which the lane and its label touch nothing.
-fn clear_lane(rows: &Rows, back: &Return, sign: f64, nearest: f64, tries: usize) -> (f64, usize) {
+fn clear_lane(
+    rows: &Rows,
+    back: &ReturnLink,
+    sign: f64,
+    nearest: f64,
+    tries: usize,
+) -> (f64, usize) {
     let (top, bottom) = (back.to.band, back.from.band);
     let label_bands = label_bands(rows, top, bottom);
     let mut out = nearest;
@@ -208,7 +219,7 @@ fn clear_lane(rows: &Rows, back: &Return, sign: f64, nearest: f64, tries: usize)
             out = beyond(item, sign).max(out + 1.0);
             continue;
         }
-        let label = Item::label(out * sign, back.label, back.link);
+        let label = BandItem::label(out * sign, back.label, back.link);
         if let Some(&band) = label_bands.iter().find(|&&band| rows.has_room(band, label)) {
             return (out, band);
         }
@@ -220,7 +231,7 @@ fn clear_lane(rows: &Rows, back: &Return, sign: f64, nearest: f64, tries: usize)
 }
 
 /// Returns the nearest position beyond an item that it does not block.
-fn beyond(item: &Item, sign: f64) -> f64 {
+fn beyond(item: &BandItem, sign: f64) -> f64 {
     (item.left * sign).max(item.right * sign) + item.margin() + 0.5
 }
 
@@ -244,7 +255,7 @@ mod tests {
     fn many_long_lanes_take_no_more_places_than_there_are() {
         let bands = 4_000;
         let stand = |band| Stand { band, x: 0.0, left: -50.0, right: 50.0, right_is_taken: false };
-        let back = |link| Return { link, from: stand(bands - 1), to: stand(0), label: 40.0 };
+        let back = |link| ReturnLink { link, from: stand(bands - 1), to: stand(0), label: 40.0 };
         let mut rows = Rows::new(bands);
         let (lanes, _) = find(&mut rows, bands, (0..2_000).map(back).collect());
         assert_eq!(lanes.len(), 2_000);

@@ -3,9 +3,9 @@
 use super::Diagram;
 use super::card::Card;
 use super::columns::Columns;
-use super::graph::Graph;
+use super::graph::DrawableGraph;
 use super::levels::Levels;
-use super::parts::{Parts, PlacedEdge, Start};
+use super::parts::{Parts, PlacedEdge, StartDot};
 use super::path::Point;
 use super::route;
 
@@ -19,14 +19,14 @@ pub(super) const MOST_EDGES: usize = 5_000;
 /// Finished picture, from the top left corner (0, 0).
 #[derive(Debug)]
 pub(super) struct Layout<'a> {
-    pub(super) graph: Graph<'a>,
+    pub(super) graph: DrawableGraph<'a>,
     pub(super) width: f64,
     pub(super) height: f64,
     /// In the order of the graph's nodes.
     pub(super) nodes: Vec<PlacedNode>,
     /// In the order of the graph's links.
     pub(super) edges: Vec<PlacedEdge>,
-    pub(super) start: Option<Start>,
+    pub(super) start: Option<StartDot>,
     /// Number of edges beyond the maximum, which are not drawn.
     pub(super) left_out: usize,
 }
@@ -41,7 +41,7 @@ pub(super) struct PlacedNode {
 impl<'a> Layout<'a> {
     /// Lays a diagram out.
     pub(super) fn of(diagram: &'a Diagram) -> Layout<'a> {
-        let mut graph = Graph::of(diagram);
+        let mut graph = DrawableGraph::of(diagram);
         let left_out = graph.links.len().saturating_sub(MOST_EDGES);
         graph.links.truncate(MOST_EDGES);
         let parts = Parts::of(&graph);

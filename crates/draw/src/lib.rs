@@ -120,12 +120,12 @@ pub enum Theme {
 
 /// Returns the diagram as Mermaid `flowchart TD` text.
 pub fn mermaid(diagram: &Diagram) -> String {
-    mermaid::write(&graph::Graph::of(diagram))
+    mermaid::write(&graph::DrawableGraph::of(diagram))
 }
 
 /// Returns the diagram as Graphviz DOT text.
 pub fn dot(diagram: &Diagram) -> String {
-    dot::write(&graph::Graph::of(diagram))
+    dot::write(&graph::DrawableGraph::of(diagram))
 }
 
 /// Returns the diagram as a self-contained SVG: no scripts, no external fonts or images.

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use super::graph::{Graph, Link};
+use super::graph::{DrawableGraph, Link};
 use super::node_text::NodeText;
 use super::text::{SMALL, TITLE, clean, cut, wrap};
 use super::{DiagramNode, NodeShape};
 
 /// Writes the graph. Nodes are named `n0`, `n1`, …: ids may contain anything, Mermaid names may not.
-pub(super) fn write(graph: &Graph) -> String {
+pub(super) fn write(graph: &DrawableGraph) -> String {
     let mut out = String::new();
     let title = clean(graph.title);
     if !title.is_empty() {
@@ -22,7 +22,7 @@ pub(super) fn write(graph: &Graph) -> String {
     out
 }
 
-fn body(out: &mut String, graph: &Graph) -> std::fmt::Result {
+fn body(out: &mut String, graph: &DrawableGraph) -> std::fmt::Result {
     for (index, node) in graph.nodes.iter().enumerate() {
         let (open, close) = brackets(node.kind);
         writeln!(out, "    n{index}{open}\"{}\"{close}", node_label(node))?;

@@ -1,8 +1,8 @@
 //! Measured parts of a picture: labels and cards before the placement, edges and the start dot after it.
 
 use super::card::{Card, Traffic};
-use super::graph::{Flow, Graph};
-use super::path::{Path, Point};
+use super::graph::{DrawableGraph, LinkDirection};
+use super::path::{Point, SvgPath};
 use super::text::{SMALL, clean, wrap};
 
 const LABEL_LEADING: f64 = 14.0;
@@ -15,16 +15,16 @@ pub(super) const START_DOT: f64 = 14.0;
 /// Route of an edge; the line ends shortly before the tip, inside the arrow head.
 #[derive(Debug)]
 pub(super) struct PlacedEdge {
-    pub(super) path: Path,
-    pub(super) tail: End,
-    pub(super) tip: End,
-    pub(super) label: Label,
+    pub(super) path: SvgPath,
+    pub(super) tail: EdgeEnd,
+    pub(super) tip: EdgeEnd,
+    pub(super) label: EdgeLabel,
     pub(super) label_at: Point,
 }
 
 /// End of an edge at the border of a node, and its direction there.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct End {
+pub(super) struct EdgeEnd {
     pub(super) at: Point,
     pub(super) heading: Heading,
 }
@@ -39,7 +39,7 @@ pub(super) enum Heading {
 
 /// Measured edge label.
 #[derive(Debug, Clone)]
-pub(super) struct Label {
+pub(super) struct EdgeLabel {
     pub(super) lines: Vec<String>,
     pub(super) width: f64,
     pub(super) height: f64,
@@ -47,26 +47,26 @@ pub(super) struct Label {
 
 /// Dot that a run starts from, and the arrow into the entry node.
 #[derive(Debug)]
-pub(super) struct Start {
+pub(super) struct StartDot {
     pub(super) centre: Point,
-    pub(super) path: Path,
-    pub(super) tip: End,
+    pub(super) path: SvgPath,
+    pub(super) tip: EdgeEnd,
 }
 
-impl Label {
-    fn of(text: &str) -> Label {
+impl EdgeLabel {
+    fn of(text: &str) -> EdgeLabel {
         let text = clean(text);
         if text.is_empty() {
-            return Label { lines: Vec::new(), width: 0.0, height: 0.0 };
+            return EdgeLabel { lines: Vec::new(), width: 0.0, height: 0.0 };
         }
         let lines = wrap(&text, SMALL, MAX_LABEL, 2);
         let widest = lines.iter().map(|line| SMALL.width(line)).fold(0.0, f64::max);
         let height = LABEL_LEADING * lines.len() as f64 + 6.0;
-        Label { lines, width: (widest + 16.0).ceil(), height }
+        EdgeLabel { lines, width: (widest + 16.0).ceil(), height }
     }
 }
 
-impl Label {
+impl EdgeLabel {
     /// Returns the height of a loop with this label at the side of its node.
     pub(super) fn loop_height(&self) -> f64 {
         self.height.max(20.0) + 6.0
@@ -75,31 +75,31 @@ impl Label {
 
 /// Measured parts of a picture.
 pub(super) struct Parts<'g, 'a> {
-    pub(super) graph: &'g Graph<'a>,
+    pub(super) graph: &'g DrawableGraph<'a>,
     pub(super) cards: Vec<Card>,
-    pub(super) labels: Vec<Label>,
+    pub(super) labels: Vec<EdgeLabel>,
     /// Width of each node's own loops at its right side.
     pub(super) own: Vec<f64>,
 }
 
 impl<'g, 'a> Parts<'g, 'a> {
-    pub(super) fn of(graph: &'g Graph<'a>) -> Parts<'g, 'a> {
-        let labels: Vec<Label> =
-            graph.links.iter().map(|link| Label::of(&link.edge.label)).collect();
+    pub(super) fn of(graph: &'g DrawableGraph<'a>) -> Parts<'g, 'a> {
+        let labels: Vec<EdgeLabel> =
+            graph.links.iter().map(|link| EdgeLabel::of(&link.edge.label)).collect();
         let mut traffic = vec![Traffic::default(); graph.nodes.len()];
         let mut own = vec![0.0f64; graph.nodes.len()];
         for (link, label) in graph.links.iter().zip(&labels) {
             match link.flow {
-                Flow::Own => {
+                LinkDirection::Own => {
                     traffic[link.from].loops += label.loop_height();
                     own[link.from] = own[link.from].max(OWN_LOOP + 8.0 + label.width);
                 }
-                Flow::Forward => {
+                LinkDirection::Forward => {
                     traffic[link.from].leaving += 1;
                     traffic[link.to].entering += 1;
                 }
                 // Most of them turn at the side.
-                Flow::Back => {}
+                LinkDirection::Back => {}
             }
         }
         let nodes = graph.nodes.iter().zip(traffic);

@@ -30,7 +30,7 @@ pub(super) fn short<S: serde::Serializer>(value: &f64, serializer: S) -> Result<
 
 /// SVG path data, and the same path as a polyline.
 #[derive(Debug, Clone)]
-pub(super) struct Path {
+pub(super) struct SvgPath {
     pub(super) data: String,
     pub(super) points: Vec<Point>,
 }
@@ -49,9 +49,9 @@ impl Knot {
     }
 }
 
-impl Path {
-    fn begin(at: Point) -> Path {
-        Path { data: format!("M{} {}", rounded(at.x), rounded(at.y)), points: vec![at] }
+impl SvgPath {
+    fn begin(at: Point) -> SvgPath {
+        SvgPath { data: format!("M{} {}", rounded(at.x), rounded(at.y)), points: vec![at] }
     }
 
     fn line(&mut self, to: Point) {
@@ -66,9 +66,9 @@ impl Path {
     }
 
     /// Builds a smooth path down through the knots.
-    pub(super) fn flowing(knots: &[Knot]) -> Path {
+    pub(super) fn flowing(knots: &[Knot]) -> SvgPath {
         let start = knots.first().map_or(Point::new(0.0, 0.0), |knot| knot.at);
-        let mut path = Path::begin(start);
+        let mut path = SvgPath::begin(start);
         let mut pending: Option<Point> = None;
         for pair in knots.windows(2) {
             let [from, to] = pair else { continue };
@@ -93,9 +93,9 @@ impl Path {
     }
 
     /// Builds a path of straight segments with rounded corners.
-    pub(super) fn square(corners: &[Point], radius: f64) -> Path {
+    pub(super) fn square(corners: &[Point], radius: f64) -> SvgPath {
         let start = corners.first().copied().unwrap_or(Point::new(0.0, 0.0));
-        let mut path = Path::begin(start);
+        let mut path = SvgPath::begin(start);
         for triple in corners.windows(3) {
             let [before, corner, after] = triple else { continue };
             let r = radius.min(length(*before, *corner) / 2.0).min(length(*corner, *after) / 2.0);

@@ -22,7 +22,7 @@ pub(super) fn place(net: &Net) -> Placed {
         return stack::place(net);
     }
     // The layout improves its start and may end in a local optimum, so a small picture gets several starts.
-    let starts = if cells <= SEVERAL_STARTS { Start::ALL } else { &Start::ALL[..1] };
+    let starts = if cells <= SEVERAL_STARTS { InitialOrder::ALL } else { &InitialOrder::ALL[..1] };
     let mut best: Option<(usize, Placed)> = None;
     for &start in starts {
         let Some(mut placed) = by_dagre(net, start) else { continue };
@@ -40,20 +40,20 @@ pub(super) fn place(net: &Net) -> Placed {
 
 /// Initial order of a layout.
 #[derive(Debug, Clone, Copy)]
-struct Start {
+struct InitialOrder {
     /// Takes the arcs from last to first.
     is_reversed: bool,
     /// Of equally good orders, keeps the first one found.
     keeps_first: bool,
 }
 
-impl Start {
+impl InitialOrder {
     /// The first start keeps branches in the order of the file.
-    const ALL: &[Start] = &[
-        Start { is_reversed: false, keeps_first: true },
-        Start { is_reversed: false, keeps_first: false },
-        Start { is_reversed: true, keeps_first: true },
-        Start { is_reversed: true, keeps_first: false },
+    const ALL: &[InitialOrder] = &[
+        InitialOrder { is_reversed: false, keeps_first: true },
+        InitialOrder { is_reversed: false, keeps_first: false },
+        InitialOrder { is_reversed: true, keeps_first: true },
+        InitialOrder { is_reversed: true, keeps_first: false },
     ];
 }
 
@@ -61,7 +61,7 @@ fn node_name(index: usize) -> String {
     format!("n{index}")
 }
 
-fn by_dagre(net: &Net, start: Start) -> Option<Placed> {
+fn by_dagre(net: &Net, start: InitialOrder) -> Option<Placed> {
     let options = GraphOptions { directed: true, multigraph: true, compound: false };
     let mut graph: DagreGraph<NodeLabel, EdgeLabel> = DagreGraph::with_options(options);
     for (index, &width) in net.widths.iter().enumerate() {

@@ -1,10 +1,10 @@
 //! Routes of edges in coordinates: ports at the borders, paths between them, labels on the paths.
 
 use super::columns::{Columns, Down, Route};
-use super::lanes::{Lane, Side, Turn};
+use super::lanes::{Lane, LaneSide, LaneTurn};
 use super::levels::Levels;
-use super::parts::{End, Heading, OWN_LOOP, Parts, PlacedEdge, START_DOT, Start};
-use super::path::{Knot, Path, Point};
+use super::parts::{EdgeEnd, Heading, OWN_LOOP, Parts, PlacedEdge, START_DOT, StartDot};
+use super::path::{Knot, Point, SvgPath};
 use super::ports;
 
 /// Length of the straight piece at both ends of an edge: room for the default mark and the arrow head.
@@ -20,7 +20,7 @@ pub(super) fn all(
     parts: &Parts,
     columns: &Columns,
     levels: &Levels,
-) -> (Vec<PlacedEdge>, Option<Start>) {
+) -> (Vec<PlacedEdge>, Option<StartDot>) {
     let router = Router { parts, columns, levels, ports: Ports::of(parts, columns) };
     // Top of the next own loop of each node, from its centre; together the loops are centred.
     let mut own_top = vec![0.0f64; parts.cards.len()];
@@ -51,7 +51,7 @@ struct Ports {
 }
 
 /// Claim to a port at a border.
-struct Claim {
+struct PortClaim {
     /// Link, or `None` for the arrow from the start dot.
     link: Option<usize>,
     towards: f64,
@@ -61,27 +61,28 @@ impl Ports {
     fn of(parts: &Parts, columns: &Columns) -> Ports {
         let count = parts.graph.links.len();
         let mut ports = Ports { leave: vec![0.0; count], enter: vec![0.0; count], start: 0.0 };
-        let mut below: Vec<Vec<Claim>> = parts.cards.iter().map(|_| Vec::new()).collect();
-        let mut above: Vec<Vec<Claim>> = parts.cards.iter().map(|_| Vec::new()).collect();
+        let mut below: Vec<Vec<PortClaim>> = parts.cards.iter().map(|_| Vec::new()).collect();
+        let mut above: Vec<Vec<PortClaim>> = parts.cards.iter().map(|_| Vec::new()).collect();
         if let (Some(entry), Some(start)) = (parts.graph.entry, &columns.start) {
             let last = start.bends.last().copied().unwrap_or(start.x);
-            above[entry].push(Claim { link: None, towards: last - columns.x[entry] });
+            above[entry].push(PortClaim { link: None, towards: last - columns.x[entry] });
         }
         for (at, (link, way)) in parts.graph.links.iter().zip(&columns.ways).enumerate() {
             let (from, to) = (columns.x[link.from], columns.x[link.to]);
             let mut leave =
-                |x: f64| below[link.from].push(Claim { link: Some(at), towards: x - from });
-            let mut enter = |x: f64| above[link.to].push(Claim { link: Some(at), towards: x - to });
+                |x: f64| below[link.from].push(PortClaim { link: Some(at), towards: x - from });
+            let mut enter =
+                |x: f64| above[link.to].push(PortClaim { link: Some(at), towards: x - to });
             match way {
                 Route::Down(down) => {
                     leave(down.bends.first().copied().unwrap_or(to));
                     enter(down.bends.last().copied().unwrap_or(from));
                 }
                 Route::Back(lane) => {
-                    if lane.leave != Turn::Beside {
+                    if lane.leave != LaneTurn::Beside {
                         leave(lane.x);
                     }
-                    if lane.enter != Turn::Beside {
+                    if lane.enter != LaneTurn::Beside {
                         enter(lane.x);
                     }
                 }
@@ -111,12 +112,12 @@ impl Ports {
         for way in &columns.ways {
             let Route::Back(lane) = way else { continue };
             let link = &parts.graph.links[lane.link];
-            let side = usize::from(lane.side == Side::Right);
+            let side = usize::from(lane.side == LaneSide::Right);
             let far = |node: usize| (lane.x - columns.x[node]).abs();
-            if lane.leave == Turn::Beside {
+            if lane.leave == LaneTurn::Beside {
                 sides[link.from][side].push((far(link.from), lane.link, true));
             }
-            if lane.enter == Turn::Beside {
+            if lane.enter == LaneTurn::Beside {
                 sides[link.to][side].push((-far(link.to), lane.link, false));
             }
         }
@@ -151,12 +152,12 @@ impl Router<'_, '_, '_> {
     }
 
     /// Returns the last knots into the top of a node, and the tip.
-    fn arrive(&self, node: usize, port: f64) -> ([Knot; 2], End) {
+    fn arrive(&self, node: usize, port: f64) -> ([Knot; 2], EdgeEnd) {
         let centre = self.centre(node);
         let tip = Point::new(centre.x + port, centre.y - self.half_height(node));
         let turn = self.levels.top(self.columns.band[node]) - STUB;
         let knots = [Knot::vertical(tip.x, turn), Knot::vertical(tip.x, tip.y - ARROW)];
-        (knots, End { at: tip, heading: Heading::Down })
+        (knots, EdgeEnd { at: tip, heading: Heading::Down })
     }
 
     /// Returns knots straight through a band. All edges bend in the same part of a gap, so those in order never cross.
@@ -207,8 +208,8 @@ impl Router<'_, '_, '_> {
             None => Point::new((tail.x + tip.at.x) / 2.0, (tail.y + tip.at.y) / 2.0),
         };
         PlacedEdge {
-            path: Path::flowing(&knots),
-            tail: End { at: tail, heading: Heading::Down },
+            path: SvgPath::flowing(&knots),
+            tail: EdgeEnd { at: tail, heading: Heading::Down },
             tip,
             label: self.parts.labels[link].clone(),
             label_at,
@@ -218,33 +219,33 @@ impl Router<'_, '_, '_> {
     fn back(&self, link: usize, lane: &Lane) -> PlacedEdge {
         let ends = &self.parts.graph.links[link];
         let (outwards, inwards) = match lane.side {
-            Side::Left => (Heading::Left, Heading::Right),
-            Side::Right => (Heading::Right, Heading::Left),
+            LaneSide::Left => (Heading::Left, Heading::Right),
+            LaneSide::Right => (Heading::Right, Heading::Left),
         };
         let mut corners = Vec::with_capacity(6);
         let tail = self.meet(ends.from, self.ports.leave[link], lane, lane.leave, outwards, 1.0);
         corners.push(tail.at);
         match lane.leave {
-            Turn::Beside => corners.push(Point::new(lane.x, tail.at.y)),
-            Turn::Gap(level) => {
+            LaneTurn::Beside => corners.push(Point::new(lane.x, tail.at.y)),
+            LaneTurn::Gap(level) => {
                 let y = self.levels.track(self.columns.band[ends.from] + 1, level);
                 corners.extend([Point::new(tail.at.x, y), Point::new(lane.x, y)]);
             }
         }
         let tip = self.meet(ends.to, self.ports.enter[link], lane, lane.enter, inwards, -1.0);
         match lane.enter {
-            Turn::Beside => {
+            LaneTurn::Beside => {
                 corners.push(Point::new(lane.x, tip.at.y));
                 corners.push(Point::new(tip.at.x + lane.side.sign() * ARROW, tip.at.y));
             }
-            Turn::Gap(level) => {
+            LaneTurn::Gap(level) => {
                 let y = self.levels.track(self.columns.band[ends.to], level);
                 corners.extend([Point::new(lane.x, y), Point::new(tip.at.x, y)]);
                 corners.push(Point::new(tip.at.x, tip.at.y - ARROW));
             }
         }
         PlacedEdge {
-            path: Path::square(&corners, LOOP_CORNER),
+            path: SvgPath::square(&corners, LOOP_CORNER),
             tail,
             tip,
             label: self.parts.labels[link].clone(),
@@ -258,19 +259,19 @@ impl Router<'_, '_, '_> {
         node: usize,
         port: f64,
         lane: &Lane,
-        turn: Turn,
+        turn: LaneTurn,
         sideways: Heading,
         end: f64,
-    ) -> End {
+    ) -> EdgeEnd {
         let centre = self.centre(node);
         match turn {
-            Turn::Beside => {
+            LaneTurn::Beside => {
                 let reach = self.parts.cards[node].outline.reach(port) * lane.side.sign();
-                End { at: Point::new(centre.x + reach, centre.y + port), heading: sideways }
+                EdgeEnd { at: Point::new(centre.x + reach, centre.y + port), heading: sideways }
             }
-            Turn::Gap(_) => {
+            LaneTurn::Gap(_) => {
                 let y = centre.y + end * self.half_height(node);
-                End { at: Point::new(centre.x + port, y), heading: Heading::Down }
+                EdgeEnd { at: Point::new(centre.x + port, y), heading: Heading::Down }
             }
         }
     }
@@ -293,15 +294,15 @@ impl Router<'_, '_, '_> {
         let label = self.parts.labels[link].clone();
         let label_at = Point::new(out + 6.0 + label.width / 2.0, centre.y + y);
         PlacedEdge {
-            path: Path::square(&corners, LOOP_CORNER),
-            tail: End { at: tail, heading: Heading::Right },
-            tip: End { at: tip, heading: Heading::Left },
+            path: SvgPath::square(&corners, LOOP_CORNER),
+            tail: EdgeEnd { at: tail, heading: Heading::Right },
+            tip: EdgeEnd { at: tip, heading: Heading::Left },
             label,
             label_at,
         }
     }
 
-    fn start(&self) -> Option<Start> {
+    fn start(&self) -> Option<StartDot> {
         let (entry, start) = (self.parts.graph.entry?, self.columns.start.as_ref()?);
         let centre = Point::new(start.x, self.levels.middle(start.band));
         let (arrival, tip) = self.arrive(entry, self.ports.start);
@@ -310,7 +311,7 @@ impl Router<'_, '_, '_> {
             knots.extend(self.pass(start.band + 1 + at, x));
         }
         knots.extend(arrival);
-        Some(Start { centre, path: Path::flowing(&knots), tip })
+        Some(StartDot { centre, path: SvgPath::flowing(&knots), tip })
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 
 /// Item with a position in a band.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Item {
+pub(super) struct BandItem {
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) kind: ItemKind,
@@ -12,7 +12,7 @@ pub(super) struct Item {
     pub(super) owner: usize,
 }
 
-/// Kind of an [`Item`].
+/// Kind of an [`BandItem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ItemKind {
     Node,
@@ -21,13 +21,18 @@ pub(super) enum ItemKind {
     Route,
 }
 
-impl Item {
-    pub(super) fn label(x: f64, width: f64, link: usize) -> Item {
-        Item { left: x - width / 2.0, right: x + width / 2.0, kind: ItemKind::Label, owner: link }
+impl BandItem {
+    pub(super) fn label(x: f64, width: f64, link: usize) -> BandItem {
+        BandItem {
+            left: x - width / 2.0,
+            right: x + width / 2.0,
+            kind: ItemKind::Label,
+            owner: link,
+        }
     }
 
-    pub(super) fn way(x: f64, link: usize) -> Item {
-        Item { left: x, right: x, kind: ItemKind::Route, owner: link }
+    pub(super) fn way(x: f64, link: usize) -> BandItem {
+        BandItem { left: x, right: x, kind: ItemKind::Route, owner: link }
     }
 
     fn is_of_link(self, link: usize) -> bool {
@@ -52,12 +57,12 @@ impl Item {
 /// Bands of a picture and their items.
 #[derive(Debug)]
 pub(super) struct Rows {
-    rows: Vec<Row>,
+    rows: Vec<BandRow>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Row {
-    items: Vec<Item>,
+struct BandRow {
+    items: Vec<BandItem>,
     has_node: bool,
     /// Left and right end of all items.
     extent: Option<(f64, f64)>,
@@ -65,10 +70,10 @@ struct Row {
 
 impl Rows {
     pub(super) fn new(bands: usize) -> Rows {
-        Rows { rows: vec![Row::default(); bands] }
+        Rows { rows: vec![BandRow::default(); bands] }
     }
 
-    pub(super) fn add(&mut self, band: usize, item: Item) {
+    pub(super) fn add(&mut self, band: usize, item: BandItem) {
         if let Some(row) = self.rows.get_mut(band) {
             row.items.push(item);
             row.has_node |= item.kind == ItemKind::Node;
@@ -77,12 +82,12 @@ impl Rows {
         }
     }
 
-    pub(super) fn band(&self, band: usize) -> &[Item] {
+    pub(super) fn band(&self, band: usize) -> &[BandItem] {
         self.rows.get(band).map_or(&[], |row| row.items.as_slice())
     }
 
     /// Returns true if a label of `link` would touch nothing but the link itself.
-    pub(super) fn has_room(&self, band: usize, label: Item) -> bool {
+    pub(super) fn has_room(&self, band: usize, label: BandItem) -> bool {
         let others = self.band(band).iter().filter(|item| !item.is_of_link(label.owner));
         others.into_iter().all(|item| !item.blocks(label.left, label.right))
     }

@@ -8,13 +8,13 @@ pub(super) fn spread(
     gap: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
     // With the gaps subtracted, this is isotonic regression: merge neighbours that would overtake each other.
-    struct Block {
+    struct SpreadBlock {
         sum: f64,
         weight: f64,
         count: usize,
     }
     let mut offsets = Vec::with_capacity(wanted.len());
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<SpreadBlock> = Vec::new();
     let mut offset = 0.0;
     for (i, &want) in wanted.iter().enumerate() {
         if i > 0 {
@@ -22,7 +22,7 @@ pub(super) fn spread(
         }
         offsets.push(offset);
         let w = weight(i);
-        let mut block = Block { sum: (want - offset) * w, weight: w, count: 1 };
+        let mut block = SpreadBlock { sum: (want - offset) * w, weight: w, count: 1 };
         while let Some(last) =
             blocks.pop_if(|last| last.sum / last.weight > block.sum / block.weight)
         {

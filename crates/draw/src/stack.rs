@@ -85,7 +85,7 @@ fn longest_with_cells(net: &Net, band: &[usize]) -> usize {
 }
 
 /// Cell of a band: a node, or an arc that passes.
-struct Cell {
+struct StackCell {
     width: f64,
     gap: f64,
     x: f64,
@@ -95,7 +95,7 @@ struct Cell {
 
 /// All cells, and their order in every band. The first cells are the nodes.
 struct Grid {
-    cells: Vec<Cell>,
+    cells: Vec<StackCell>,
     rows: Vec<Vec<usize>>,
     /// Cells of every arc, from top to bottom.
     chains: Vec<Vec<usize>>,
@@ -131,7 +131,7 @@ impl Grid {
         let cell = self.cells.len();
         // Until the columns are known, `x` is the index in the row.
         let x = self.rows[row].len() as f64;
-        self.cells.push(Cell { width, gap, x, above: Vec::new(), below: Vec::new() });
+        self.cells.push(StackCell { width, gap, x, above: Vec::new(), below: Vec::new() });
         self.rows[row].push(cell);
         cell
     }
@@ -143,7 +143,7 @@ impl Grid {
 
     /// Returns the x of a cell if only the neighbours on one side counted.
     fn target(&self, cell: usize, downwards: bool) -> f64 {
-        let Cell { above, below, x, .. } = &self.cells[cell];
+        let StackCell { above, below, x, .. } = &self.cells[cell];
         let near = if downwards { above } else { below };
         if near.is_empty() {
             return *x;
@@ -174,7 +174,7 @@ impl Grid {
     /// Sets the first columns: every row packed around the middle.
     fn pack(&mut self) {
         for row in &self.rows {
-            let span = |left: &Cell, right: &Cell| distance(left, right);
+            let span = |left: &StackCell, right: &StackCell| distance(left, right);
             let mut x = 0.0;
             let mut last: Option<usize> = None;
             for &cell in row {
@@ -206,6 +206,6 @@ impl Grid {
     }
 }
 
-fn distance(left: &Cell, right: &Cell) -> f64 {
+fn distance(left: &StackCell, right: &StackCell) -> f64 {
     (left.width + right.width + left.gap + right.gap) / 2.0
 }

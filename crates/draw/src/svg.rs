@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::card::{CALLS_MARK, Span, SpanRole, is_centred};
+use super::card::{CALLS_MARK, CardSpan, SpanRole, is_centred};
 use super::graph::Link;
 use super::layout::{Layout, MARGIN, PlacedNode};
 use super::node_text::NodeText;
-use super::parts::{End, Heading, PlacedEdge, START_DOT, Start};
+use super::parts::{EdgeEnd, Heading, PlacedEdge, START_DOT, StartDot};
 use super::path::{Point, rounded};
 use super::shape::CORNER;
 use super::style;
@@ -86,7 +86,7 @@ fn summary(layout: &Layout) -> String {
     text
 }
 
-fn write_start(out: &mut String, start: &Start) -> std::fmt::Result {
+fn write_start(out: &mut String, start: &StartDot) -> std::fmt::Result {
     let (x, y) = (rounded(start.centre.x), rounded(start.centre.y));
     writeln!(out, r#"<g class="ca-start"><title>Start</title>"#)?;
     writeln!(out, r#"<path class="ca-line" d="{}"/>"#, start.path.data)?;
@@ -131,7 +131,7 @@ fn pair(at: Point) -> String {
 }
 
 /// Returns a closed triangle whose point touches the border.
-fn arrow(tip: End) -> String {
+fn arrow(tip: EdgeEnd) -> String {
     let (ux, uy) = unit(tip.heading);
     let corner =
         |side: f64| Point::new(tip.at.x - 8.0 * ux - side * uy, tip.at.y - 8.0 * uy + side * ux);
@@ -139,7 +139,7 @@ fn arrow(tip: End) -> String {
 }
 
 /// Returns the BPMN mark of a default: a stroke across the start of the line.
-fn slash(tail: End) -> String {
+fn slash(tail: EdgeEnd) -> String {
     let (ux, uy) = unit(tail.heading);
     let at = Point::new(tail.at.x + 7.0 * ux, tail.at.y + 7.0 * uy);
     let end = |way: f64| {
@@ -247,7 +247,12 @@ fn write_box(out: &mut String, class: &str, rect: [f64; 4], radius: f64) -> std:
     )
 }
 
-fn write_span(out: &mut String, kind: NodeShape, corner: Point, span: &Span) -> std::fmt::Result {
+fn write_span(
+    out: &mut String,
+    kind: NodeShape,
+    corner: Point,
+    span: &CardSpan,
+) -> std::fmt::Result {
     let (x, middle) = (corner.x + span.x, corner.y + span.y);
     let text = escaped(&span.text);
     let line = |class: &str, x: f64, drop: f64| {

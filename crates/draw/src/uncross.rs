@@ -12,7 +12,8 @@ pub(super) fn uncross(net: &Net, placed: &mut Placed) {
         let mut is_better = false;
         for band in 0..placed.bands {
             for at in 1..rows[band].len() {
-                let (Cell::Arc(left), Cell::Arc(right)) = (rows[band][at - 1], rows[band][at])
+                let (BandCell::Arc(left), BandCell::Arc(right)) =
+                    (rows[band][at - 1], rows[band][at])
                 else {
                     continue;
                 };
@@ -33,20 +34,20 @@ pub(super) fn uncross(net: &Net, placed: &mut Placed) {
 
 /// Cell of a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cell {
+enum BandCell {
     Node,
     Arc(usize),
 }
 
 /// Returns all bands, each from left to right.
-fn rows(net: &Net, placed: &Placed) -> Vec<Vec<Cell>> {
-    let mut rows: Vec<Vec<(f64, Cell)>> = vec![Vec::new(); placed.bands];
+fn rows(net: &Net, placed: &Placed) -> Vec<Vec<BandCell>> {
+    let mut rows: Vec<Vec<(f64, BandCell)>> = vec![Vec::new(); placed.bands];
     for (&band, &x) in placed.band.iter().zip(&placed.x) {
-        rows[band].push((x, Cell::Node));
+        rows[band].push((x, BandCell::Node));
     }
     for (at, (arc, bends)) in net.arcs.iter().zip(&placed.bends).enumerate() {
         for (row, &x) in bends.iter().enumerate() {
-            rows[placed.band[arc.from] + 1 + row].push((x, Cell::Arc(at)));
+            rows[placed.band[arc.from] + 1 + row].push((x, BandCell::Arc(at)));
         }
     }
     let sorted = rows.into_iter().map(|mut row| {
@@ -65,7 +66,12 @@ struct Pair<'n> {
 
 impl Pair<'_> {
     /// Returns the last band of a swap from `band` on, if it removes a crossing.
-    fn worth_swapping(&self, placed: &Placed, rows: &[Vec<Cell>], band: usize) -> Option<usize> {
+    fn worth_swapping(
+        &self,
+        placed: &Placed,
+        rows: &[Vec<BandCell>],
+        band: usize,
+    ) -> Option<usize> {
         let before = self.order(placed, band.checked_sub(1)?)?;
         let mut end = band;
         while rows.get(end + 1).is_some_and(|row| self.are_neighbours(row)) {
@@ -76,8 +82,8 @@ impl Pair<'_> {
         (crossed(-1.0) < crossed(1.0)).then_some(end)
     }
 
-    fn are_neighbours(&self, row: &[Cell]) -> bool {
-        row.windows(2).any(|pair| pair == [Cell::Arc(self.left), Cell::Arc(self.right)])
+    fn are_neighbours(&self, row: &[BandCell]) -> bool {
+        row.windows(2).any(|pair| pair == [BandCell::Arc(self.left), BandCell::Arc(self.right)])
     }
 
     /// Returns -1 if the arcs are in this order, 1 if in the other, 0 if they meet.
@@ -89,7 +95,7 @@ impl Pair<'_> {
     }
 
     /// Swaps the two arcs inside the space that they share.
-    fn swap(&self, placed: &mut Placed, band: usize, row: &mut [Cell]) {
+    fn swap(&self, placed: &mut Placed, band: usize, row: &mut [BandCell]) {
         let (first, second) = (&self.net.arcs[self.left], &self.net.arcs[self.right]);
         let width = |arc: &Arc| if placed.label_band(arc) == band { arc.label } else { 0.0 };
         let (first_width, second_width) = (width(first), width(second));
@@ -101,9 +107,9 @@ impl Pair<'_> {
         placed.bends[self.right][second_at] = from + second_width / 2.0;
         for cell in row {
             *cell = match *cell {
-                Cell::Arc(arc) if arc == self.left => Cell::Arc(self.right),
-                Cell::Arc(arc) if arc == self.right => Cell::Arc(self.left),
-                same @ (Cell::Arc(_) | Cell::Node) => same,
+                BandCell::Arc(arc) if arc == self.left => BandCell::Arc(self.right),
+                BandCell::Arc(arc) if arc == self.right => BandCell::Arc(self.left),
+                same @ (BandCell::Arc(_) | BandCell::Node) => same,
             };
         }
     }

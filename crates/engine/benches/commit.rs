@@ -24,7 +24,7 @@ use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::mounts::{Before, Mounts, Roots};
-use crewagent_engine::tools::{CallContext, Plan, Recent, Tools};
+use crewagent_engine::tools::{CallContext, CallPlan, Recent, Tools};
 use crewagent_format::integrity::Digest;
 use crewagent_format::package::{Package, check};
 use crewagent_testkit::package::MemoryFiles;
@@ -155,7 +155,7 @@ fn whole_call(tools: &Tools<'_>, call: &Call) -> Duration {
         deadline: &deadline,
     };
     let start = Instant::now();
-    let Plan::Change(change) = tools.plan(call, &context).unwrap() else {
+    let CallPlan::Change(change) = tools.plan(call, &context).unwrap() else {
         panic!("the change is refused")
     };
     let outcome = tools.carry_out(call, &change.intent, Some(&change), &context).unwrap();

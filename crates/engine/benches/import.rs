@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use crewagent_engine::pack::{Output, pack};
-use crewagent_engine::source::Limits;
-use crewagent_engine::store::{Outcome, Store};
+use crewagent_engine::pack::{PackOutput, pack};
+use crewagent_engine::source::PackageLimits;
+use crewagent_engine::store::{ImportOutcome, Store};
 use crewagent_testkit::package::generated;
 use crewagent_testkit::report;
 
@@ -49,7 +49,7 @@ fn run() -> Result<bool, Box<dyn Error>> {
     let folder = scratch.path().join("package");
     let bytes = write_package(&folder)?;
     let archive = scratch.path().join("generated.bmad");
-    let packed = pack(&folder, Output::File(&archive), &Limits::default())
+    let packed = pack(&folder, PackOutput::File(&archive), &PackageLimits::default())
         .map_err(|error| format!("{error}"))?;
     assert_eq!(packed.files, FILES);
 
@@ -99,7 +99,7 @@ fn import(archive: &Path, home: &Path) -> Result<Duration, Box<dyn Error>> {
     let store = Store::open(Some(home.to_owned()))?;
     let imported = store.packages().import(archive, &mut || ())?;
     let time = start.elapsed();
-    assert_eq!(imported.outcome, Outcome::New);
+    assert_eq!(imported.outcome, ImportOutcome::New);
     Ok(time)
 }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use crewagent_core::vpath::VPath;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::mounts::{Mounts, Roots};
-use crewagent_engine::tools::search::{DEFAULT_PATH, Found, Search, Syntax, search};
+use crewagent_engine::tools::search::{DEFAULT_PATH, Search, SearchResult, Syntax, search};
 use crewagent_testkit::report;
 
 const GOAL: f64 = 1.15;
@@ -139,7 +139,7 @@ fn compare(
         request.syntax = case.syntax;
         request.max_matches = 500;
         let start = Instant::now();
-        let found: Found =
+        let found: SearchResult =
             search(mounts, &request, &Deadline::default())?.map_err(|refusal| refusal.message)?;
         let time = start.elapsed();
         assert_eq!(found.matches.len(), expected, "we find something else");

@@ -14,7 +14,7 @@ use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 use thiserror::Error;
 
-pub use self::back::{Backward, Outcome, Prospect, Scope};
+pub use self::back::{Backward, Prospect, RevertOutcome, RevertScope};
 pub use self::hunks::{Hunk, HunkLine, HunkRange, HunkSide, Hunks};
 use crate::blobs::{BlobError, Blobs};
 use crate::mounts::{Before, FileContent, MountError, Mounts};
@@ -26,8 +26,8 @@ const PROJECT: &str = "@project/";
 
 /// The changes that a run made to its project.
 #[derive(Debug)]
-pub struct Changes {
-    files: BTreeMap<String, Vec<Change>>,
+pub struct RunChanges {
+    files: BTreeMap<String, Vec<RunChange>>,
     visits: Vec<Visit>,
     mounts: Mounts,
     blobs: Blobs,
@@ -35,7 +35,7 @@ pub struct Changes {
 
 /// One recorded change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct RunChange {
     /// Event that announced the change.
     pub seq: u64,
     pub call_id: String,
@@ -82,7 +82,7 @@ impl From<Refusal> for ChangesError {
     }
 }
 
-impl Changes {
+impl RunChanges {
     /// Reads the changes of a run. The caller need not own it.
     pub fn of(store: &Store, id: &RunId) -> Result<Self, ChangesError> {
         let view = store.runs().look(id)?;
@@ -97,7 +97,7 @@ impl Changes {
     }
 
     /// Returns the changed files, each with its changes in order.
-    pub fn files(&self) -> impl Iterator<Item = (&str, &[Change])> {
+    pub fn files(&self) -> impl Iterator<Item = (&str, &[RunChange])> {
         self.files.iter().map(|(path, changes)| (path.as_str(), changes.as_slice()))
     }
 
@@ -107,13 +107,17 @@ impl Changes {
     }
 
     /// Returns the changes of one file.
-    pub fn file(&self, path: &str) -> Result<&[Change], ChangesError> {
+    pub fn file(&self, path: &str) -> Result<&[RunChange], ChangesError> {
         let found = self.files.get(path).map(Vec::as_slice);
         found.ok_or_else(|| ChangesError::Unchanged(path.to_owned()))
     }
 
     /// Returns the first and the last change of a file; with `seq`, both are the change that this event announced.
-    pub fn span(&self, path: &str, seq: Option<u64>) -> Result<(&Change, &Change), ChangesError> {
+    pub fn span(
+        &self,
+        path: &str,
+        seq: Option<u64>,
+    ) -> Result<(&RunChange, &RunChange), ChangesError> {
         let changes = self.file(path)?;
         let found = match seq {
             Some(seq) => changes.iter().find(|change| change.seq == seq).map(|one| (one, one)),
@@ -210,8 +214,8 @@ fn place(path: &str) -> Result<VPath, ChangesError> {
 }
 
 /// Returns the changes of every file of the project that were carried out, in order.
-fn made(history: &History) -> BTreeMap<String, Vec<Change>> {
-    let mut files: BTreeMap<String, Vec<Change>> = BTreeMap::new();
+fn made(history: &History) -> BTreeMap<String, Vec<RunChange>> {
+    let mut files: BTreeMap<String, Vec<RunChange>> = BTreeMap::new();
     for RecordedChange { seq, time, call_id, node_id, file } in history.changes() {
         let Some(path) = file.path.strip_prefix(PROJECT) else { continue };
         let digest = |text: &Option<String>| match text {
@@ -222,7 +226,7 @@ fn made(history: &History) -> BTreeMap<String, Vec<Change>> {
             continue;
         };
         let Some(call_id) = call_id else { continue };
-        files.entry(path.to_owned()).or_default().push(Change {
+        files.entry(path.to_owned()).or_default().push(RunChange {
             seq: *seq,
             call_id: call_id.clone(),
             node_id: node_id.clone(),

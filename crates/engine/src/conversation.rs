@@ -257,7 +257,7 @@ impl<'s> Conversation<'s> {
 
     /// Releases the conversation for other processes. Returns true if it is empty.
     pub fn release(mut self, tell: Tell<'_>) -> Result<bool, ConversationError> {
-        self.leave(tell, Keep::Active)?;
+        self.leave(tell, ActiveRunChoice::Active)?;
         let id = self.own_run.record().run_id.clone();
         let is_empty = self.store.conversations().is_empty(&id)?;
         if let Some(rest) = self.own_run.rest().filter(|_| !is_empty) {
@@ -299,12 +299,12 @@ impl<'s> Conversation<'s> {
     ) -> Result<Reaction, ConversationError> {
         match command {
             GlobalCommand::Menu => {
-                self.leave(tell, Keep::Nothing)?;
+                self.leave(tell, ActiveRunChoice::Nothing)?;
                 self.is_menu_up = true;
                 Ok(self.show_menu())
             }
             GlobalCommand::Pause | GlobalCommand::Stop => {
-                let left = self.leave(tell, Keep::Nothing)?;
+                let left = self.leave(tell, ActiveRunChoice::Nothing)?;
                 Ok(left.map_or(Reaction::NoRun, |run_id| Reaction::Left { run_id }))
             }
             GlobalCommand::Resume => self.resume(tell),
@@ -331,14 +331,14 @@ impl<'s> Conversation<'s> {
     fn meet(&mut self, name: &str, tell: Tell<'_>) -> Result<Reaction, ConversationError> {
         let meant = self.package().and_then(|package| package.agent_named(name));
         let Some(id) = meant.map(|agent| agent.id.clone()) else { return Ok(self.agents()) };
-        self.leave(tell, Keep::Nothing)?;
+        self.leave(tell, ActiveRunChoice::Nothing)?;
         self.own_run
             .choose(EventKind::from(AgentChanged { agent_id: Some(id.to_string()) }), tell)?;
         Ok(Reaction::Met { agent_id: id.to_string() })
     }
 
     fn dismiss(&mut self, tell: Tell<'_>) -> Result<Reaction, ConversationError> {
-        self.leave(tell, Keep::Nothing)?;
+        self.leave(tell, ActiveRunChoice::Nothing)?;
         if self.agent().is_none() {
             return Ok(self.show_menu());
         }
@@ -375,12 +375,16 @@ impl<'s> Conversation<'s> {
     }
 
     /// Makes the conversation receive the user's messages again. The run keeps its position.
-    fn leave(&mut self, tell: Tell<'_>, keep: Keep) -> Result<Option<RunId>, ConversationError> {
+    fn leave(
+        &mut self,
+        tell: Tell<'_>,
+        keep: ActiveRunChoice,
+    ) -> Result<Option<RunId>, ConversationError> {
         let Some(mut run) = self.run.take() else { return Ok(None) };
         if let Some(rest) = run.rest() {
             run.finish(&rest, tell)?;
         }
-        if keep == Keep::Nothing {
+        if keep == ActiveRunChoice::Nothing {
             self.own_run.choose(EventKind::from(ActiveRunChanged { id: None }), tell)?;
         }
         Ok(Some(run.record().run_id.clone()))
@@ -389,7 +393,7 @@ impl<'s> Conversation<'s> {
 
 /// Choice of the run that is active again when the conversation is reopened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keep {
+enum ActiveRunChoice {
     Active,
     Nothing,
 }

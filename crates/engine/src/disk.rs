@@ -25,12 +25,12 @@ pub struct Disk {
 /// Test hook that decides about each operation before it runs.
 pub trait DiskHook: Send + Sync {
     /// Decides about an operation.
-    fn before(&self, op: &Op<'_>) -> Verdict;
+    fn before(&self, op: &Op<'_>) -> HookVerdict;
 }
 
 /// Decision about one operation.
 #[derive(Debug)]
-pub enum Verdict {
+pub enum HookVerdict {
     Proceed,
     /// Skips the operation and returns this error.
     Fail(io::Error),
@@ -131,9 +131,9 @@ impl Disk {
         work: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
         match self.verdict(&file, deed) {
-            Verdict::Proceed => work(),
-            Verdict::Fail(error) | Verdict::Short { error, .. } => Err(error),
-            Verdict::Late(error) => work().and(Err(error)),
+            HookVerdict::Proceed => work(),
+            HookVerdict::Fail(error) | HookVerdict::Short { error, .. } => Err(error),
+            HookVerdict::Late(error) => work().and(Err(error)),
         }
     }
 
@@ -145,13 +145,13 @@ impl Disk {
         bytes: &[u8],
     ) -> io::Result<()> {
         match self.verdict(&file, Deed::Write { bytes }) {
-            Verdict::Proceed => target.write_all(bytes),
-            Verdict::Fail(error) => Err(error),
-            Verdict::Short { bytes: count, error } => {
+            HookVerdict::Proceed => target.write_all(bytes),
+            HookVerdict::Fail(error) => Err(error),
+            HookVerdict::Short { bytes: count, error } => {
                 target.write_all(&bytes[..count.min(bytes.len())])?;
                 Err(error)
             }
-            Verdict::Late(error) => target.write_all(bytes).and(Err(error)),
+            HookVerdict::Late(error) => target.write_all(bytes).and(Err(error)),
         }
     }
 
@@ -204,9 +204,9 @@ impl Disk {
         self.run(from, Deed::Rename { to: &to.to_string() }, work)
     }
 
-    fn verdict(&self, file: &dyn fmt::Display, deed: Deed<'_>) -> Verdict {
+    fn verdict(&self, file: &dyn fmt::Display, deed: Deed<'_>) -> HookVerdict {
         match &self.hook {
-            None => Verdict::Proceed,
+            None => HookVerdict::Proceed,
             Some(hook) => hook.before(&Op { file: &file.to_string(), deed }),
         }
     }

@@ -17,9 +17,9 @@ const NAMED: usize = 5;
 
 /// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Check {
+pub struct HealthCheck {
     pub name: &'static str,
-    pub status: Health,
+    pub status: CheckHealth,
     pub message: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<String>,
@@ -28,27 +28,27 @@ pub struct Check {
 /// Severity of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Health {
+pub enum CheckHealth {
     Ok,
     /// Usable, but could be better.
     Warn,
     Fail,
 }
 
-impl Check {
+impl HealthCheck {
     /// Returns a check that passed.
     pub fn ok(name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, status: Health::Ok, message: message.into(), advice: Vec::new() }
+        Self { name, status: CheckHealth::Ok, message: message.into(), advice: Vec::new() }
     }
 
     /// Returns a check that passed with a warning.
     pub fn warn(name: &'static str, message: impl Into<String>) -> Self {
-        Self { status: Health::Warn, ..Self::ok(name, message) }
+        Self { status: CheckHealth::Warn, ..Self::ok(name, message) }
     }
 
     /// Returns a check that failed.
     pub fn fail(name: &'static str, message: impl Into<String>) -> Self {
-        Self { status: Health::Fail, ..Self::ok(name, message) }
+        Self { status: CheckHealth::Fail, ..Self::ok(name, message) }
     }
 
     /// Adds advice.
@@ -62,11 +62,11 @@ impl Check {
 /// Runs all checks, and the caller's check of the model. Sends nothing and changes nothing.
 pub fn checks(
     home: Option<PathBuf>,
-    model: impl FnOnce(&Store) -> Check,
-) -> Result<Vec<Check>, StoreError> {
+    model: impl FnOnce(&Store) -> HealthCheck,
+) -> Result<Vec<HealthCheck>, StoreError> {
     let folder = home.clone().map_or_else(Store::default_home, Ok)?;
     let mut checks = vec![
-        Check::ok("version", format!("crewagent {}", runtime_version())),
+        HealthCheck::ok("version", format!("crewagent {}", runtime_version())),
         store(&folder),
         settings(&folder),
     ];
@@ -78,27 +78,31 @@ pub fn checks(
     Ok(checks)
 }
 
-fn store(home: &Path) -> Check {
+fn store(home: &Path) -> HealthCheck {
     const NAME: &str = "store";
     let shown = home.display();
     // A store that does not exist yet will be created, so check its nearest existing parent.
     let existing = home.ancestors().find(|folder| folder.exists()).unwrap_or(home);
     let place = if existing == home { String::new() } else { " (not made yet)".to_owned() };
     if let Err(error) = tempfile::tempfile_in(existing) {
-        return Check::fail(NAME, format!("{shown}{place} cannot be written: {error}"))
+        return HealthCheck::fail(NAME, format!("{shown}{place} cannot be written: {error}"))
             .advise("make it writable, or set CREWAGENT_HOME to a folder that is".to_owned());
     }
     match free_space(existing) {
-        Some(free) if free < NO_SPACE => {
-            Check::fail(NAME, format!("{shown}{place}: the disk is full ({} free)", bytes(free)))
-                .advise("free some space, or set CREWAGENT_HOME to a folder on another disk")
+        Some(free) if free < NO_SPACE => HealthCheck::fail(
+            NAME,
+            format!("{shown}{place}: the disk is full ({} free)", bytes(free)),
+        )
+        .advise("free some space, or set CREWAGENT_HOME to a folder on another disk"),
+        Some(free) if free < LITTLE_SPACE => HealthCheck::warn(
+            NAME,
+            format!("{shown}{place}, writable, but only {} free", bytes(free)),
+        )
+        .advise("free some space before long runs"),
+        Some(free) => {
+            HealthCheck::ok(NAME, format!("{shown}{place}, writable, {} free", bytes(free)))
         }
-        Some(free) if free < LITTLE_SPACE => {
-            Check::warn(NAME, format!("{shown}{place}, writable, but only {} free", bytes(free)))
-                .advise("free some space before long runs")
-        }
-        Some(free) => Check::ok(NAME, format!("{shown}{place}, writable, {} free", bytes(free))),
-        None => Check::ok(NAME, format!("{shown}{place}, writable")),
+        None => HealthCheck::ok(NAME, format!("{shown}{place}, writable")),
     }
 }
 
@@ -113,18 +117,20 @@ fn free_space(_: &Path) -> Option<u64> {
     None
 }
 
-fn settings(home: &Path) -> Check {
+fn settings(home: &Path) -> HealthCheck {
     let path = Settings::path(home);
     match Settings::load(&path) {
-        Ok(_) if path.exists() => Check::ok("settings", format!("{} is valid", path.display())),
-        Ok(_) => Check::ok("settings", "all at their defaults"),
-        Err(error) => Check::fail("settings", error.to_string())
+        Ok(_) if path.exists() => {
+            HealthCheck::ok("settings", format!("{} is valid", path.display()))
+        }
+        Ok(_) => HealthCheck::ok("settings", "all at their defaults"),
+        Err(error) => HealthCheck::fail("settings", error.to_string())
             .advise("crewagent config edit opens the file"),
     }
 }
 
 /// Reports the enabled MCP servers and the variables they lack. Starts none of them.
-fn servers(store: &Store) -> Check {
+fn servers(store: &Store) -> HealthCheck {
     const NAME: &str = "mcp";
     let (settings, known) = (&store.settings().mcp.servers, store.tool_servers());
     let count = counted(settings.len(), "MCP server");
@@ -136,24 +142,24 @@ fn servers(store: &Store) -> Check {
         })
         .collect();
     if !lacking.is_empty() {
-        return Check::warn(NAME, format!("{count}, {}", some_of(&lacking).join("; ")))
+        return HealthCheck::warn(NAME, format!("{count}, {}", some_of(&lacking).join("; ")))
             .advise("set these environment variables, or store values with `crewagent mcp add`");
     }
     let is_kept_out = |(name, one)| known.state(name, one) == ServerState::KeptOut;
     if settings.iter().any(is_kept_out) {
-        return Check::ok(NAME, format!("{count}, of those that are on the policy keeps some out"))
+        return HealthCheck::ok(NAME, format!("{count}, of those that are on the policy keeps some out"))
             .advise("crewagent mcp list shows which, crewagent config set policy.mcp.enabled true allows servers");
     }
     let enabled = settings.values().filter(|one| one.enabled).count();
-    Check::ok(NAME, format!("{count}, {enabled} enabled"))
+    HealthCheck::ok(NAME, format!("{count}, {enabled} enabled"))
 }
 
-fn packages(store: &Store) -> Check {
+fn packages(store: &Store) -> HealthCheck {
     const NAME: &str = "packages";
     let packages = store.packages();
     let listing = match packages.list() {
         Ok(listing) => listing,
-        Err(error) => return Check::fail(NAME, error.to_string()),
+        Err(error) => return HealthCheck::fail(NAME, error.to_string()),
     };
     let mut broken: Vec<String> = listing.damaged.iter().map(ToString::to_string).collect();
     for installed in &listing.installed {
@@ -163,23 +169,23 @@ fn packages(store: &Store) -> Check {
     }
     let count = counted(listing.installed.len(), "package");
     if broken.is_empty() {
-        return Check::ok(NAME, format!("{count}, all as they were imported"));
+        return HealthCheck::ok(NAME, format!("{count}, all as they were imported"));
     }
     let message = format!("{} damaged: {}", broken.len(), some_of(&broken).join("; "));
-    Check::fail(NAME, message)
+    HealthCheck::fail(NAME, message)
         .advise("import it again to repair it, or remove it with `crewagent package rm NAME`")
 }
 
-fn projects(store: &Store) -> Check {
+fn projects(store: &Store) -> HealthCheck {
     const NAME: &str = "projects";
     let listing = match store.projects().list() {
         Ok(listing) => listing,
-        Err(error) => return Check::fail(NAME, error.to_string()),
+        Err(error) => return HealthCheck::fail(NAME, error.to_string()),
     };
     let count = counted(listing.projects.len(), "project");
     if !listing.damaged.is_empty() {
         let flaws: Vec<String> = listing.damaged.iter().map(|flaw| flaw.reason.clone()).collect();
-        return Check::fail(
+        return HealthCheck::fail(
             NAME,
             format!("{count}, and {} damaged: {}", flaws.len(), some_of(&flaws).join("; ")),
         );
@@ -191,20 +197,20 @@ fn projects(store: &Store) -> Check {
         .map(|project| format!("{} ({})", project.id, project.path.display()))
         .collect();
     if gone.is_empty() {
-        return Check::ok(NAME, count);
+        return HealthCheck::ok(NAME, count);
     }
     let message =
         format!("{count}, the folder of {} is gone: {}", gone.len(), some_of(&gone).join(", "));
-    Check::warn(NAME, message)
+    HealthCheck::warn(NAME, message)
         .advise("crewagent projects relink ID DIR, if it was moved")
         .advise("crewagent projects forget ID, if it was removed")
 }
 
-fn runs(store: &Store) -> Check {
+fn runs(store: &Store) -> HealthCheck {
     const NAME: &str = "runs";
     let listing = match store.runs().list(Of::All) {
         Ok(listing) => listing,
-        Err(error) => return Check::fail(NAME, error.to_string()),
+        Err(error) => return HealthCheck::fail(NAME, error.to_string()),
     };
     let of = |status: Status| -> Vec<String> {
         let runs = listing.runs.iter().filter(|run| run.status == status);
@@ -232,8 +238,8 @@ fn runs(store: &Store) -> Check {
     }
     let message = parts.join(", ");
     let mut check = match (interrupted.first(), flaws.first()) {
-        (None, None) => return Check::ok(NAME, message),
-        (Some(_), _) | (None, Some(_)) => Check::warn(NAME, message),
+        (None, None) => return HealthCheck::ok(NAME, message),
+        (Some(_), _) | (None, Some(_)) => HealthCheck::warn(NAME, message),
     };
     if let Some(first) = interrupted.first() {
         check = check.advise(format!("crewagent resume {first} goes on where it was cut off"));

@@ -35,7 +35,7 @@ pub(crate) struct Documents<'m>(pub(crate) &'m Mounts);
 
 /// Position of a run by its documents alone.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct DocumentPosition {
     pub(crate) place: Position,
     /// Digest of the active document; a conversation has none.
     pub(crate) sha256: Option<Digest>,
@@ -162,7 +162,11 @@ impl From<Refusal> for Stuck {
 
 impl Documents<'_> {
     /// Follows the frames from the run's own document to the active one.
-    pub(crate) fn find(self, package: &Package, own: &Workflow) -> Result<Found, NoDocument> {
+    pub(crate) fn find(
+        self,
+        package: &Package,
+        own: &Workflow,
+    ) -> Result<DocumentPosition, NoDocument> {
         let mut found = follow(package, own, |frame| self.read(frame))?;
         found.place.calls = self.highest()?;
         Ok(found)
@@ -346,7 +350,7 @@ pub(crate) fn follow(
     package: &Package,
     own: &Workflow,
     mut read: impl FnMut(Option<FrameId>) -> Result<StateDocument, NoDocument>,
-) -> Result<Found, NoDocument> {
+) -> Result<DocumentPosition, NoDocument> {
     let mut callers: Vec<Caller> = Vec::new();
     let mut workflow = own;
     loop {
@@ -359,7 +363,7 @@ pub(crate) fn follow(
         let Some((child, frame)) = child else {
             let place = Position { state, callers, calls: 0 };
             let sha256 = Some(Digest::of(document.text().as_bytes()));
-            return Ok(Found { place, sha256 });
+            return Ok(DocumentPosition { place, sha256 });
         };
         callers.push(Caller { frame, state });
         workflow = child;

@@ -26,7 +26,7 @@ use crate::blobs::Blobs;
 use crate::control::{Control, ControlRequest};
 use crate::model::{Model, RequestCache};
 use crate::mounts::Mounts;
-use crate::step_log::{Halt, Recorded, StepLog};
+use crate::step_log::{Halt, StepLog, StepRecord};
 use crate::tool_server::ToolServers;
 use crate::tools::{Recent, Tools};
 
@@ -61,7 +61,7 @@ pub(crate) struct DriverState {
     planned: Option<frame::Planned>,
     toolbox: request::Toolbox,
     /// This process's view of tool servers, beside the records.
-    servers: tool_server::ServerState,
+    servers: tool_server::ToolServerView,
     /// The model's cache between two requests.
     cache: RequestCache,
 }
@@ -181,8 +181,8 @@ impl<L: StepLog> Driver<'_, L> {
     }
 
     /// Applies a signal that was just recorded or is replayed.
-    fn take(&mut self, signal: Recorded) {
-        let Recorded { kind, time } = signal;
+    fn take(&mut self, signal: StepRecord) {
+        let StepRecord { kind, time } = signal;
         match kind {
             EventKind::User(UserEvent::Input(UserInput { text, .. })) => {
                 self.state.inputs += 1;

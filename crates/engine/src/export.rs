@@ -11,7 +11,7 @@ use serde_json::json;
 use thiserror::Error;
 
 use crate::journal::JournalError;
-use crate::pack::Writer;
+use crate::pack::ArchiveWriter;
 use crate::runtime_version;
 use crate::store::{Environment, RunError, RunId, SecretError, Store};
 
@@ -42,7 +42,7 @@ pub enum ExportError {
 pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     let view = store.runs().look(id)?;
     let redact = Redaction::of(store, &view.recovered.events, &Environment::of_process())?;
-    let mut zip = Writer::new(Vec::new());
+    let mut zip = ArchiveWriter::new(Vec::new());
     let mut add = |name: &str, text: &str| zip.add(name, redact.text(text).as_bytes());
     let about = json!({
         "crewagent": runtime_version().to_string(),

@@ -22,15 +22,15 @@ pub trait Host {
     type Log: StepLog;
 
     /// Creates a run, whole or not at all. This process owns it until the log is dropped.
-    fn create(&self, new: NewRun) -> Result<Opened<Self::Log>, HostError>;
+    fn create(&self, new: NewRun) -> Result<OpenRun<Self::Log>, HostError>;
 
     /// Opens a run that no process owns, and repairs what the last owner left.
-    fn open(&self, id: &RunId) -> Result<Opened<Self::Log>, HostError>;
+    fn open(&self, id: &RunId) -> Result<OpenRun<Self::Log>, HostError>;
 }
 
 /// A run that this process owns.
 #[derive(Debug)]
-pub struct Opened<L> {
+pub struct OpenRun<L> {
     pub record: RunRecord,
     /// Log of the run, which replays nothing yet.
     pub log: L,

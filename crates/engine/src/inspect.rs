@@ -6,7 +6,7 @@ use crewagent_format::diagnostic::{Code, Diagnostic, Findings, Location, Sources
 use crewagent_format::package::{Checked, Package, check};
 
 use crate::runtime_version;
-use crate::source::{Limits, Opened, Source, SourceError};
+use crate::source::{OpenResult, PackageLimits, Source, SourceError};
 
 /// Results of inspecting a whole package.
 #[derive(Debug)]
@@ -29,10 +29,10 @@ pub struct Rejection {
 }
 
 /// Opens and checks the package at a path.
-pub fn inspect(path: &Path, limits: &Limits) -> Result<Inspected, SourceError> {
+pub fn inspect(path: &Path, limits: &PackageLimits) -> Result<Inspected, SourceError> {
     let source = match Source::open(path, limits)? {
-        Opened::Passed(source) => source,
-        Opened::Refused(findings) => {
+        OpenResult::Passed(source) => source,
+        OpenResult::Refused(findings) => {
             return Ok(Inspected {
                 source: None,
                 package: None,
@@ -79,9 +79,9 @@ mod tests {
             fs::write(path, content).unwrap();
         }
         fs::write(folder.path().join("unmentioned.bin"), "x").unwrap();
-        let open = || match Source::open(folder.path(), &Limits::default()).unwrap() {
-            Opened::Passed(source) => source,
-            Opened::Refused(findings) => panic!("{findings:?}"),
+        let open = || match Source::open(folder.path(), &PackageLimits::default()).unwrap() {
+            OpenResult::Passed(source) => source,
+            OpenResult::Refused(findings) => panic!("{findings:?}"),
         };
         assert!(examine(open()).package.is_some());
         let source = open();

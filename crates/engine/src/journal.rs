@@ -11,11 +11,11 @@ use std::io::{self, Seek, SeekFrom};
 use crewagent_core::event::{Event, EventKind, ModelEvent};
 use thiserror::Error;
 
-pub use self::reader::{Reader, RecordOffset};
-pub use self::scan::{Judged, LineEnd, MAX_RECORD, Rest, recover};
-pub use self::tail::{Tail, tail};
+pub use self::reader::{JournalReader, RecordOffset};
+pub use self::scan::{Judged, LineEnd, MAX_RECORD, TrailingBytes, recover};
+pub use self::tail::{JournalTail, tail};
 
-use self::scan::Scan;
+use self::scan::JournalScan;
 use crate::blobs::{BlobError, Blobs};
 use crate::disk::{DiskError, Folder, Opening};
 
@@ -31,7 +31,7 @@ const CHUNK: usize = 256 * 1024;
 pub struct Journal {
     folder: Folder,
     blobs: Blobs,
-    handle: Handle,
+    handle: FileHandle,
     /// Size of the flushed part.
     flushed: u64,
     /// Bytes written and not yet flushed, kept because a failed flush leaves their fate on the disk unknown.
@@ -43,7 +43,7 @@ pub struct Journal {
 }
 
 #[derive(Debug)]
-enum Handle {
+enum FileHandle {
     /// The file ends after the last valid record.
     Ready(File),
     /// The file may have bytes after the last valid record.
@@ -118,7 +118,7 @@ impl Journal {
         let journal = Self {
             folder,
             blobs,
-            handle: Handle::Ready(file),
+            handle: FileHandle::Ready(file),
             flushed: judged.good,
             pending: Vec::new(),
             end: judged.end,
@@ -132,7 +132,7 @@ impl Journal {
         let file = folder.write(JOURNAL, b"", Opening::New)?;
         folder.sync()?;
         let notes = vec!["the journal was missing; a new one was begun".to_owned()];
-        let handle = Handle::Ready(file);
+        let handle = FileHandle::Ready(file);
         let pending = Vec::new();
         let journal =
             Self { folder, blobs, handle, flushed: 0, pending, end: LineEnd::There, last: 0 };
@@ -144,8 +144,10 @@ impl Journal {
         let mut file = folder.open(JOURNAL, Opening::Read)?;
         let judged = judge(folder, &mut file)?;
         let notes = match judged.rest {
-            Rest::Nothing | Rest::Repeated { .. } | Rest::Torn { .. } => Vec::new(),
-            Rest::Damaged { bytes } => vec![format!(
+            TrailingBytes::Nothing
+            | TrailingBytes::Repeated { .. }
+            | TrailingBytes::Torn { .. } => Vec::new(),
+            TrailingBytes::Damaged { bytes } => vec![format!(
                 "the journal is damaged behind record {}; what follows ({bytes} bytes) is not shown",
                 judged.events.len()
             )],
@@ -187,10 +189,10 @@ impl Journal {
         format(&self.blobs, self.last, events, &mut buffer)?;
         let mut file = self.repaired()?;
         if let Err(error) = self.put(&mut file, &buffer) {
-            self.handle = Handle::Dirty(file);
+            self.handle = FileHandle::Dirty(file);
             return Err(error.into());
         }
-        self.handle = Handle::Ready(file);
+        self.handle = FileHandle::Ready(file);
         self.pending.extend_from_slice(&buffer);
         self.end = LineEnd::There;
         self.last += events.len() as u64;
@@ -206,7 +208,7 @@ impl Journal {
         let flushed = self.folder.disk().sync_data(&file, self.folder.label_of(JOURNAL));
         // On failure the handle is dropped, and the next caller reopens the file.
         flushed.map_err(self.folder.failed("flush", JOURNAL))?;
-        self.handle = Handle::Ready(file);
+        self.handle = FileHandle::Ready(file);
         self.flushed += self.pending.len() as u64;
         self.pending.clear();
         Ok(())
@@ -215,19 +217,19 @@ impl Journal {
     /// Takes the file out of the handle, truncated to what counts and positioned at its end. The handle is `Lost`
     /// until the caller puts the file back.
     fn repaired(&mut self) -> Result<File, DiskError> {
-        match std::mem::replace(&mut self.handle, Handle::Lost) {
-            Handle::Ready(file) => Ok(file),
-            Handle::Dirty(mut file) => {
+        match std::mem::replace(&mut self.handle, FileHandle::Lost) {
+            FileHandle::Ready(file) => Ok(file),
+            FileHandle::Dirty(mut file) => {
                 let good = self.flushed + self.pending.len() as u64;
                 match self.cut(&mut file, good) {
                     Ok(()) => Ok(file),
                     Err(error) => {
-                        self.handle = Handle::Dirty(file);
+                        self.handle = FileHandle::Dirty(file);
                         Err(error)
                     }
                 }
             }
-            Handle::Lost => {
+            FileHandle::Lost => {
                 let mut file = self.folder.open(JOURNAL, Opening::Change)?;
                 self.cut(&mut file, self.flushed)?;
                 if !self.pending.is_empty() {
@@ -281,7 +283,7 @@ fn format(
 /// Reads and judges a journal in chunks.
 fn judge(folder: &Folder, file: &mut File) -> Result<Judged, JournalError> {
     let label = folder.label_of(JOURNAL);
-    let mut scan = Scan::default();
+    let mut scan = JournalScan::default();
     let mut buffer = vec![0; CHUNK];
     loop {
         match folder.disk().read(file, &label, &mut buffer) {
@@ -297,10 +299,12 @@ fn judge(folder: &Folder, file: &mut File) -> Result<Judged, JournalError> {
 fn set_right(folder: &Folder, file: &mut File, judged: &Judged) -> Result<String, JournalError> {
     let label = folder.label_of(JOURNAL);
     let quarantine = match judged.rest {
-        Rest::Damaged { .. } => move_aside(folder, file, judged.good)?,
-        Rest::Nothing | Rest::Torn { .. } | Rest::Repeated { .. } => String::new(),
+        TrailingBytes::Damaged { .. } => move_aside(folder, file, judged.good)?,
+        TrailingBytes::Nothing | TrailingBytes::Torn { .. } | TrailingBytes::Repeated { .. } => {
+            String::new()
+        }
     };
-    if judged.rest != Rest::Nothing {
+    if judged.rest != TrailingBytes::Nothing {
         folder
             .disk()
             .truncate(file, &label, judged.good)

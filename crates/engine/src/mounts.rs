@@ -34,12 +34,12 @@ use crewagent_core::vpath::{Mount, VPath};
 
 use crate::disk::{Deed, Disk};
 
-pub use self::error::{Answer, MountError, OpenError};
-pub use self::list::{Kind, Listing, Stat};
+pub use self::error::{MountError, MountResult, OpenError};
+pub use self::list::{EntryKind, Listing, Stat};
 pub use self::read::{FileContent, Measured};
-pub use self::write::{Before, Target};
+pub use self::write::{Before, WriteTarget};
 
-pub(crate) use self::tree::{Links, Tree};
+pub(crate) use self::tree::{Links, MountTree};
 
 /// Real folders behind the mounts.
 #[derive(Clone, Debug)]

@@ -14,18 +14,18 @@ use crewagent_format::package::{Files, check};
 use crewagent_format::path::PackagePath;
 use thiserror::Error;
 
-pub use self::output::Output;
+pub use self::output::PackOutput;
 
-use self::output::Target;
-pub(crate) use self::writer::Writer;
+use self::output::OutputFile;
+pub(crate) use self::writer::ArchiveWriter;
 use crate::durable::sync_folder;
 use crate::inspect::{Inspected, Rejection, inspect};
 use crate::runtime_version;
-use crate::source::{Limits, ReadError, Source, SourceError};
+use crate::source::{PackageLimits, ReadError, Source, SourceError};
 
 /// Result of packing.
 #[derive(Debug)]
-pub struct Packed {
+pub struct PackResult {
     pub path: PathBuf,
     /// Digest of the package, also written into its `bmad.json`.
     pub digest: Digest,
@@ -79,12 +79,16 @@ impl From<ReadError> for PackError {
 }
 
 /// Packs the folder or archive `input` into one file, replaced atomically.
-pub fn pack(input: &Path, output: Output<'_>, limits: &Limits) -> Result<Packed, PackError> {
+pub fn pack(
+    input: &Path,
+    output: PackOutput<'_>,
+    limits: &PackageLimits,
+) -> Result<PackResult, PackError> {
     let inspected = inspect(input, limits)?;
     let reject =
         |findings, sources| Err(PackError::Rejected(Box::new(Rejection { findings, sources })));
-    if let Output::File(path) = output {
-        Target::explicit(path)?.refuse_inside(input)?;
+    if let PackOutput::File(path) = output {
+        OutputFile::explicit(path)?.refuse_inside(input)?;
     }
     let Inspected { source: Some(source), package, findings, sources } = inspected else {
         return reject(inspected.findings, inspected.sources);
@@ -106,12 +110,12 @@ pub fn pack(input: &Path, output: Output<'_>, limits: &Limits) -> Result<Packed,
         }
     };
     let target = match output {
-        Output::File(path) => Target::explicit(path)?,
-        Output::Folder(folder) => Target::chosen(folder, package.manifest(), limits)?,
+        PackOutput::File(path) => OutputFile::explicit(path)?,
+        PackOutput::Folder(folder) => OutputFile::chosen(folder, package.manifest(), limits)?,
     };
     target.refuse_inside(input)?;
     let packed_bytes = write(&sealed, &target)?;
-    Ok(Packed {
+    Ok(PackResult {
         path: target.shown,
         digest,
         files: sealed.sizes.len(),
@@ -171,10 +175,10 @@ impl Files for Sealed<'_> {
 }
 
 /// Writes a temporary file beside the output, flushes it, and renames it.
-fn write(sealed: &Sealed<'_>, target: &Target) -> Result<u64, PackError> {
+fn write(sealed: &Sealed<'_>, target: &OutputFile) -> Result<u64, PackError> {
     let failed = |error| target.failed(error);
     let mut temporary = target.temporary().map_err(failed)?;
-    let mut writer = Writer::new(BufWriter::new(temporary.as_file_mut()));
+    let mut writer = ArchiveWriter::new(BufWriter::new(temporary.as_file_mut()));
     // The manifest comes first, so that readers find it quickly.
     let manifest = sealed.sizes.keys().filter(|path| path.as_str() == MANIFEST);
     let others = sealed.sizes.keys().filter(|path| path.as_str() != MANIFEST);

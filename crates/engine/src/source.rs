@@ -22,12 +22,12 @@ use crewagent_format::path::PackagePath;
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
-pub use self::limits::{Limits, bytes};
+pub use self::limits::{PackageLimits, bytes};
 pub use self::litter::is_litter;
 
 use self::archive::{Archive, Scratch};
 use self::contents::Contents;
-use self::folder::Folder;
+use self::folder::PackageFolder;
 pub(crate) use self::limits::is_suspicious;
 pub(crate) use self::parallel::for_each;
 
@@ -48,13 +48,13 @@ pub struct Source {
 
 #[derive(Debug)]
 enum Container {
-    Folder(Folder),
+    Folder(PackageFolder),
     Archive(Archive),
 }
 
 /// Result of opening a source.
 #[derive(Debug)]
-pub enum Opened {
+pub enum OpenResult {
     Passed(Source),
     /// All reasons why the container was refused.
     Refused(Findings),
@@ -91,18 +91,18 @@ impl SourceError {
 
 impl Source {
     /// Opens a folder, or a file as an archive, whatever its name.
-    pub fn open(path: &Path, limits: &Limits) -> Result<Opened, SourceError> {
+    pub fn open(path: &Path, limits: &PackageLimits) -> Result<OpenResult, SourceError> {
         let failed = |error| SourceError::new(path, error);
         let metadata = fs::metadata(path).map_err(failed)?;
         if metadata.is_dir() {
-            let opened = Folder::open(path, limits)
+            let opened = PackageFolder::open(path, limits)
                 .map_err(|walk| SourceError::new(&walk.path, walk.error))?;
             return Ok(match opened {
                 Ok((folder, sizes)) => {
                     let contents = Contents::new(sizes.len());
-                    Opened::Passed(Self::new(Container::Folder(folder), sizes, contents))
+                    OpenResult::Passed(Self::new(Container::Folder(folder), sizes, contents))
                 }
-                Err(findings) => Opened::Refused(findings),
+                Err(findings) => OpenResult::Refused(findings),
             });
         }
         if !metadata.is_file() {
@@ -113,12 +113,12 @@ impl Source {
             return Err(SourceError::NotAFile { path: path.to_owned() });
         }
         Ok(match Archive::open(file, limits).map_err(failed)? {
-            Ok(passed) => Opened::Passed(Self::new(
+            Ok(passed) => OpenResult::Passed(Self::new(
                 Container::Archive(passed.archive),
                 passed.sizes,
                 passed.contents,
             )),
-            Err(findings) => Opened::Refused(findings),
+            Err(findings) => OpenResult::Refused(findings),
         })
     }
 
@@ -135,7 +135,7 @@ impl Source {
     /// Computes the digest of the package. Reads the files not read so far, and stores the digest of each file.
     pub(crate) fn digest(&self) -> Result<Digest, ReadError> {
         let paths: Vec<&PackagePath> = self.sizes.keys().collect();
-        for_each(paths.len(), Reader::new, |reader, index| {
+        for_each(paths.len(), ReadBuffers::new, |reader, index| {
             self.note_digest(reader, index, paths[index])
         })?;
         let files: BTreeMap<PackagePath, Digest> = paths
@@ -152,7 +152,7 @@ impl Source {
 
     fn note_digest(
         &self,
-        reader: &mut Reader,
+        reader: &mut ReadBuffers,
         index: usize,
         path: &PackagePath,
     ) -> Result<(), ReadError> {
@@ -173,7 +173,7 @@ impl Source {
     /// Passes the content of a file to `take` in chunks, a small one in a single chunk, and returns its digest.
     pub(crate) fn deliver(
         &self,
-        reader: &mut Reader,
+        reader: &mut ReadBuffers,
         path: &PackagePath,
         take: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<Digest, ReadError> {
@@ -260,11 +260,11 @@ impl Source {
 }
 
 /// Buffers of one thread that reads many files.
-pub(crate) struct Reader {
+pub(crate) struct ReadBuffers {
     scratch: Scratch,
 }
 
-impl Reader {
+impl ReadBuffers {
     pub(crate) fn new() -> Self {
         Self { scratch: Scratch::new() }
     }

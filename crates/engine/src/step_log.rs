@@ -26,10 +26,10 @@ use crate::model::ModelError;
 use crate::mounts::MountError;
 
 /// The work of a durable step; what it returns is recorded.
-pub type Work<'w> = dyn FnMut(&mut dyn StepContext) -> Result<EventKind, Halt> + 'w;
+pub type StepWork<'w> = dyn FnMut(&mut dyn StepContext) -> Result<EventKind, Halt> + 'w;
 
 /// A callback that receives every event when it is emitted.
-pub type Listener<'l> = dyn FnMut(&Event) + 'l;
+pub type EventListener<'l> = dyn FnMut(&Event) + 'l;
 
 /// A durable log of keyed steps. Keys are unique within a run and come in the order of the program.
 pub trait StepLog {
@@ -41,9 +41,9 @@ pub trait StepLog {
     fn step(
         &mut self,
         key: &str,
-        work: &mut Work<'_>,
-        listener: &mut Listener<'_>,
-    ) -> Result<Recorded, Halt>;
+        work: &mut StepWork<'_>,
+        listener: &mut EventListener<'_>,
+    ) -> Result<StepRecord, Halt>;
 
     /// Does work at most once: the intent is recorded and durable before the work begins. If a process ended between
     /// intent and result, the outcome is in doubt.
@@ -51,19 +51,23 @@ pub trait StepLog {
         &mut self,
         key: &str,
         intent: &mut dyn FnMut() -> Result<EventKind, Halt>,
-        work: &mut Work<'_>,
-        listener: &mut Listener<'_>,
+        work: &mut StepWork<'_>,
+        listener: &mut EventListener<'_>,
     ) -> Result<Once, Halt>;
 
     /// Emits an event that follows from the records. A later process does not emit it again.
-    fn emit(&mut self, kind: EventKind, listener: &mut Listener<'_>);
+    fn emit(&mut self, kind: EventKind, listener: &mut EventListener<'_>);
 
     /// Returns the signal recorded at this position of the program, if there is one.
-    fn recorded_signal(&mut self) -> Option<Recorded>;
+    fn recorded_signal(&mut self) -> Option<StepRecord>;
 
     /// Records a signal from outside, such as a message of the user or a new owner. All records must have been
     /// replayed.
-    fn signal(&mut self, kind: EventKind, listener: &mut Listener<'_>) -> Result<Recorded, Halt>;
+    fn signal(
+        &mut self,
+        kind: EventKind,
+        listener: &mut EventListener<'_>,
+    ) -> Result<StepRecord, Halt>;
 
     /// Makes all records so far durable, before an effect that depends on them.
     fn flush(&mut self) -> Result<(), Halt>;
@@ -92,7 +96,7 @@ pub trait StepContext {
 
 /// A record of a result or a signal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
+pub struct StepRecord {
     pub kind: EventKind,
     pub time: Timestamp,
 }
@@ -101,7 +105,7 @@ pub struct Recorded {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Once {
     /// The work was done, with this result.
-    Done(Box<Recorded>),
+    Done(Box<StepRecord>),
     /// The work may have happened, or not.
     InDoubt,
 }

@@ -24,8 +24,8 @@ pub use self::conversations::{ConversationListing, ConversationSummary, Conversa
 pub use self::ids::{BadId, ProjectId, RunId};
 pub use self::journal_id::{JournalId, JournalKind};
 pub use self::packages::{
-    Damaged, FindError, Found, Harm, ImportError, Imported, Installed, Listing, NeededBy, Outcome,
-    Packages, Prepared,
+    Damaged, FindError, FoundPackage, Harm, ImportError, ImportOutcome, Imported, Installed,
+    NeededBy, PackageListing, Packages, PreparedImport,
 };
 pub use self::projects::{Project, ProjectError, ProjectListing, Projects};
 use self::runs::RunKind;
@@ -36,13 +36,13 @@ pub use self::runs::{
 pub use self::secrets::{FoundKey, SecretError, Secrets, key_of};
 pub use self::servers::{KnownServers, KnownServersError, RemovedServer, ServerState, stored_name};
 pub use self::settings::{
-    Changes, ChosenModel, Cost, Environment, FsSettings, ImportedServer, Key, KeySource, MEASURED,
-    McpSettings, McpTable, Missing, ModelSettings, PolicySettings, ProfileSettings, RunDefaults,
-    ServerSettings, ServerWay, ServersFile, Settings, SettingsError, SettingsFile, Template,
-    Timeout, UnknownModel, import_servers,
+    ChosenModel, Cost, Environment, FsSettings, ImportedServer, KeySource, MEASURED, McpSettings,
+    McpTable, Missing, ModelSettings, PolicySettings, ProfileChanges, ProfileSettings, RunDefaults,
+    ServerSettings, ServerWay, ServersFile, SettingKey, Settings, SettingsError, SettingsFile,
+    Timeout, UnknownModel, VariableTemplate, import_servers,
 };
 
-use self::layout::Layout;
+use self::layout::StoreLayout;
 pub(crate) use self::layout::stem;
 use self::packages::PackageCache;
 use crate::disk::{Disk, Folder};
@@ -50,7 +50,7 @@ use crate::disk::{Disk, Folder};
 /// Open store. Its folder is created with the first write.
 #[derive(Debug)]
 pub struct Store {
-    layout: Layout,
+    layout: StoreLayout,
     settings: Settings,
     disk: Disk,
     packages: PackageCache,
@@ -126,7 +126,7 @@ impl Store {
     /// Opens the store in `home`, or in [`Store::default_home`].
     pub fn open(home: Option<PathBuf>) -> Result<Self, StoreError> {
         let home = home.map_or_else(Self::default_home, Ok)?;
-        let layout = Layout::new(home);
+        let layout = StoreLayout::new(home);
         let settings = Settings::load(&layout.config())?;
         Ok(Self { layout, settings, disk: Disk::real(), packages: PackageCache::default() })
     }

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use crewagent_core::event::Answer;
 use crewagent_core::policy::McpPolicy;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::tool::server_tool::{Listed, ResourceOffer, ServerName, ServerTool, Use};
+use crewagent_core::tool::server_tool::{
+    ResourceOffer, ServerName, ServerTool, ServerToolList, ToolUse,
+};
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
@@ -30,10 +32,10 @@ pub trait ToolServer: Send + Sync {
     fn wake(&self);
 
     /// Returns its current offer. Waits only for the first one, or for the failure to get it.
-    fn offer(&self, deadline: &Deadline) -> Arc<Offer>;
+    fn offer(&self, deadline: &Deadline) -> Arc<ServerOffer>;
 
     /// Executes an order. [`ServerFault`] says if it may have happened despite an error.
-    fn call(&self, order: Order<'_>, deadline: &Deadline) -> Result<ToolResult, ServerFault>;
+    fn call(&self, order: ServerOrder<'_>, deadline: &Deadline) -> Result<ToolResult, ServerFault>;
 
     /// Returns its log.
     fn logs(&self) -> &Logs;
@@ -41,7 +43,7 @@ pub trait ToolServer: Send + Sync {
 
 /// An order to a server.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Order<'o> {
+pub enum ServerOrder<'o> {
     Tool {
         /// Name of the tool at the server.
         name: &'o str,
@@ -54,9 +56,9 @@ pub enum Order<'o> {
 
 /// Tools and resources that a server offers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct ServerOffer {
     /// Tools of the server, or why it has none.
-    pub listed: Result<Listed, ServerFault>,
+    pub listed: Result<ServerToolList, ServerFault>,
     /// Resources that can be read from it.
     pub resources: Vec<ResourceOffer>,
     /// Identity that the server states.
@@ -76,7 +78,7 @@ pub struct About {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolResult {
     /// Parts in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ResultPart>,
     /// The same content as JSON.
     pub structured: Option<Json>,
     /// True if the server reports a failure.
@@ -85,7 +87,7 @@ pub struct ToolResult {
 
 /// A part of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ResultPart {
     Text(String),
     /// Something other than text; the model receives only its description.
     Attachment {
@@ -104,7 +106,7 @@ pub enum ServerFault {
     #[error("{message}")]
     Unavailable {
         /// Layer at which it failed.
-        layer: Layer,
+        layer: ServerLayer,
         /// What happened, and what to do about it.
         message: String,
     },
@@ -130,7 +132,7 @@ pub enum ServerFault {
 /// The layers on the path to the tools of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Layer {
+pub enum ServerLayer {
     /// The settings are complete: every variable is set.
     Settings,
     /// The program starts, or the address can be reached.
@@ -141,7 +143,7 @@ pub enum Layer {
     List,
 }
 
-impl Layer {
+impl ServerLayer {
     /// All layers, in order.
     pub const ALL: [Self; 4] = [Self::Settings, Self::Start, Self::Handshake, Self::List];
 
@@ -158,9 +160,9 @@ impl Layer {
 
 /// The tool servers of a process. Copies share them, and the servers end with the last copy.
 #[derive(Clone)]
-pub struct ToolServers(Arc<Shared>);
+pub struct ToolServers(Arc<ServerList>);
 
-struct Shared {
+struct ServerList {
     servers: Vec<Box<dyn ToolServer>>,
     most: usize,
 }
@@ -168,12 +170,12 @@ struct Shared {
 impl ToolServers {
     /// Takes these servers. Results of more than `most` bytes are cut.
     pub fn new(servers: Vec<Box<dyn ToolServer>>, most: usize) -> Self {
-        Self(Arc::new(Shared { servers, most }))
+        Self(Arc::new(ServerList { servers, most }))
     }
 
     /// Returns no servers, so that runs have only the tools of the engine.
     pub fn none() -> Self {
-        Self(Arc::new(Shared { servers: Vec::new(), most: 0 }))
+        Self(Arc::new(ServerList { servers: Vec::new(), most: 0 }))
     }
 
     /// Returns the offers of the servers that a policy allows. The first time it starts them all at once and waits.
@@ -181,7 +183,7 @@ impl ToolServers {
         &self,
         policy: &McpPolicy,
         deadline: &Deadline,
-    ) -> Vec<(&ServerName, Arc<Offer>)> {
+    ) -> Vec<(&ServerName, Arc<ServerOffer>)> {
         let allowed = || self.0.servers.iter().filter(|server| policy.allows(server.name()));
         allowed().for_each(|server| server.wake());
         allowed().map(|server| (server.name(), server.offer(deadline))).collect()
@@ -217,10 +219,10 @@ impl ToolServers {
             ));
         };
         let order = match tool.used {
-            Use::Tool => Order::Tool { name: &tool.tool, arguments },
-            Use::Resource => {
+            ToolUse::Tool => ServerOrder::Tool { name: &tool.tool, arguments },
+            ToolUse::Resource => {
                 let uri = arguments.get("uri").and_then(Json::as_str).unwrap_or_default();
-                Order::Resource { uri: uri.to_owned() }
+                ServerOrder::Resource { uri: uri.to_owned() }
             }
         };
         match server.call(order, deadline) {

@@ -27,7 +27,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 pub(crate) use self::change::KEPT;
-pub use self::change::{Change, Images};
+pub use self::change::{FileImages, PlannedChange};
 use self::list::List;
 use self::search::{Case, DEFAULT_CONTEXT, DEFAULT_MATCHES, Search, Syntax};
 pub use self::state::Recent;
@@ -69,11 +69,11 @@ pub struct CallContext<'a> {
 
 /// The plan of a call.
 #[derive(Clone, Debug)]
-pub enum Plan {
+pub enum CallPlan {
     /// Answer it: it is a read, it is refused, or nothing needs to change.
     Answer(Answer),
     /// Change files.
-    Change(Box<Change>),
+    Change(Box<PlannedChange>),
     /// Ask the user.
     Ask(Question),
     /// Make a legal move once the user agrees.
@@ -82,7 +82,7 @@ pub enum Plan {
 
 /// Result of a change.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct ChangeOutcome {
     /// Answer for the model.
     pub answer: Answer,
     pub state: Option<StateChange>,
@@ -90,7 +90,7 @@ pub struct Outcome {
 
 impl Tools<'_> {
     /// Plans a call. Changes nothing.
-    pub fn plan(&self, call: &Call, context: &CallContext<'_>) -> Result<Plan, MountError> {
+    pub fn plan(&self, call: &Call, context: &CallContext<'_>) -> Result<CallPlan, MountError> {
         let fs = &context.policy.fs;
         let answer = match call {
             Call::Read(call) => report(read::read(self.mounts, call, fs.max_read_bytes)),
@@ -101,13 +101,15 @@ impl Tools<'_> {
             Call::Write(_) | Call::Patch(_) | Call::State(_) => {
                 return match self.plan_change(call, context) {
                     Ok(plan) => Ok(plan),
-                    Err(Halt::Refused(refusal)) => Ok(Plan::Answer(Answer::from(&*refusal))),
-                    Err(Halt::Failed(error)) => Err(error),
+                    Err(ChangeHalt::Refused(refusal)) => {
+                        Ok(CallPlan::Answer(Answer::from(&*refusal)))
+                    }
+                    Err(ChangeHalt::Failed(error)) => Err(error),
                 };
             }
-            Call::AskUser(question) => return Ok(Plan::Ask(question.clone())),
+            Call::AskUser(question) => return Ok(CallPlan::Ask(question.clone())),
         };
-        answer.map(Plan::Answer)
+        answer.map(CallPlan::Answer)
     }
 
     /// Makes a planned change, or the rest of it. Leaves files alone that have their new content, so that it can be
@@ -116,33 +118,35 @@ impl Tools<'_> {
         &self,
         call: &Call,
         intent: &Intent,
-        planned: Option<&Change>,
+        planned: Option<&PlannedChange>,
         context: &CallContext<'_>,
-    ) -> Result<Outcome, MountError> {
+    ) -> Result<ChangeOutcome, MountError> {
         match self.try_carry_out(call, intent, planned, context) {
-            Ok(()) => Ok(Outcome { answer: intent.answer.clone(), state: intent.state.clone() }),
-            Err(Halt::Refused(refusal)) => {
-                Ok(Outcome { answer: Answer::from(&*refusal), state: None })
+            Ok(()) => {
+                Ok(ChangeOutcome { answer: intent.answer.clone(), state: intent.state.clone() })
             }
-            Err(Halt::Failed(error)) => Err(error),
+            Err(ChangeHalt::Refused(refusal)) => {
+                Ok(ChangeOutcome { answer: Answer::from(&*refusal), state: None })
+            }
+            Err(ChangeHalt::Failed(error)) => Err(error),
         }
     }
 }
 
 /// Reasons why a change is not made; one `?` propagates both.
 #[derive(Debug)]
-enum Halt {
+enum ChangeHalt {
     Refused(Box<Refusal>),
     Failed(MountError),
 }
 
-impl From<Refusal> for Halt {
+impl From<Refusal> for ChangeHalt {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(Box::new(refusal))
     }
 }
 
-impl From<MountError> for Halt {
+impl From<MountError> for ChangeHalt {
     fn from(error: MountError) -> Self {
         match denied(&error) {
             Some(refusal) => refusal.into(),
@@ -152,7 +156,7 @@ impl From<MountError> for Halt {
 }
 
 /// Merges refusals and errors of a mount into one error.
-fn reached<T>(answer: mounts::Answer<T>) -> Result<T, Halt> {
+fn reached<T>(answer: mounts::MountResult<T>) -> Result<T, ChangeHalt> {
     Ok(answer??)
 }
 
@@ -185,7 +189,7 @@ fn unreadable(error: &MountError) -> Option<Refusal> {
     })
 }
 
-fn report<T: Serialize>(answer: mounts::Answer<T>) -> Result<Answer, MountError> {
+fn report<T: Serialize>(answer: mounts::MountResult<T>) -> Result<Answer, MountError> {
     let result = match answer {
         Ok(result) => result,
         Err(error) => Err(denied(&error).or_else(|| unreadable(&error)).ok_or(error)?),
@@ -198,7 +202,7 @@ fn report<T: Serialize>(answer: mounts::Answer<T>) -> Result<Answer, MountError>
 
 /// Returns the answer of a tool that succeeded.
 fn done<T: Serialize>(fields: &T, created: Vec<String>) -> Answer {
-    match serde_json::to_string(&Done { ok: true, fields }) {
+    match serde_json::to_string(&ResultFields { ok: true, fields }) {
         Ok(result) => Answer { result: result.into(), refused: None, created },
         Err(error) => Answer::from(&Refusal::new(RefusalCode::Internal, error.to_string())),
     }
@@ -207,14 +211,14 @@ fn done<T: Serialize>(fields: &T, created: Vec<String>) -> Answer {
 /// Returns the JSON of a tool's answer: `{ok:true,…}` with the fields of the result, or the refusal.
 pub fn to_json<T: Serialize>(result: &Result<T, Refusal>) -> Result<Json, serde_json::Error> {
     match result {
-        Ok(fields) => serde_json::to_value(Done { ok: true, fields }),
+        Ok(fields) => serde_json::to_value(ResultFields { ok: true, fields }),
         Err(refusal) => Ok(refusal.to_json()),
     }
 }
 
 /// The fields of a result after `ok`.
 #[derive(Serialize)]
-struct Done<'f, T> {
+struct ResultFields<'f, T> {
     ok: bool,
     #[serde(flatten)]
     fields: &'f T,

@@ -33,7 +33,7 @@ const MAX_IDLE_SLOTS: usize = 1024;
 pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A callback that announces news. It is called with locks held, so it may only wake a reader.
-pub type Listener = dyn Fn() + Send + Sync;
+pub type WakeListener = dyn Fn() + Send + Sync;
 
 /// The port through which workers reach models and tool servers. The caller that owns the adapters implements it.
 pub trait Connector: fmt::Debug + Send + Sync {

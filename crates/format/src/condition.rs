@@ -63,7 +63,7 @@ pub struct Condition {
     rule: Json,
     #[serde(skip)]
     #[schemars(skip)]
-    uses: Vec<Use>,
+    uses: Vec<VariableUse>,
     #[serde(skip)]
     #[schemars(skip)]
     compiled: Compiled,
@@ -78,7 +78,7 @@ impl PartialEq for Condition {
 
 /// Reference to a variable in a condition.
 #[derive(Clone, Debug)]
-pub(crate) struct Use {
+pub(crate) struct VariableUse {
     /// Part of the name before the first dot.
     pub(crate) variable: String,
     pub(crate) span: Span,
@@ -110,9 +110,9 @@ pub struct EvaluationError(String);
 impl Condition {
     /// Parses a condition of a graph and reports all its mistakes.
     pub fn parse(tree: &Tree) -> Result<Self, Vec<ConditionError>> {
-        let mut reader = Reader::default();
+        let mut reader = ConditionReader::default();
         if tree.as_map().is_some() {
-            reader.expression(tree, Scope::Variables);
+            reader.expression(tree, VarScope::Variables);
         } else {
             reader.errors.push(ConditionError {
                 span: tree.span,
@@ -144,7 +144,7 @@ impl Condition {
     }
 
     /// Returns its references to variables, in the order of the text.
-    pub(crate) fn uses(&self) -> &[Use] {
+    pub(crate) fn uses(&self) -> &[VariableUse] {
         &self.uses
     }
 
@@ -171,19 +171,19 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
 /// Meaning of `var` at one position of a rule.
 #[derive(Clone, Copy, PartialEq)]
-enum Scope {
+enum VarScope {
     Variables,
     Item,
 }
 
 #[derive(Default)]
-struct Reader {
+struct ConditionReader {
     errors: Vec<ConditionError>,
-    uses: Vec<Use>,
+    uses: Vec<VariableUse>,
 }
 
-impl Reader {
-    fn expression(&mut self, tree: &Tree, scope: Scope) {
+impl ConditionReader {
+    fn expression(&mut self, tree: &Tree, scope: VarScope) {
         if let Some(items) = tree.as_list() {
             return items.iter().for_each(|item| self.expression(item, scope));
         }
@@ -205,19 +205,19 @@ impl Reader {
             return;
         };
         let (arguments, written) = match entry.tree.as_list() {
-            Some(list) => (list, Written::List),
-            None => (std::slice::from_ref(&entry.tree), Written::Alone),
+            Some(list) => (list, ArgumentList::List),
+            None => (std::slice::from_ref(&entry.tree), ArgumentList::Alone),
         };
         if arguments.len() < *least || arguments.len() > *most {
             let (given, allowed) = (arguments.len(), (*least, *most));
             self.errors.push(wrong_count(operator, given, allowed, written, entry.key_span));
         }
-        if scope == Scope::Variables {
+        if scope == VarScope::Variables {
             self.note_variables(operator, arguments);
         }
         for (index, argument) in arguments.iter().enumerate() {
             let inner =
-                if index == 1 && PER_ITEM.contains(&operator) { Scope::Item } else { scope };
+                if index == 1 && PER_ITEM.contains(&operator) { VarScope::Item } else { scope };
             self.expression(argument, inner);
         }
     }
@@ -234,7 +234,7 @@ impl Reader {
         for name in names {
             let first = name.as_str().and_then(|text| text.split('.').next()).unwrap_or_default();
             if !first.is_empty() {
-                self.uses.push(Use { variable: first.to_owned(), span: name.span });
+                self.uses.push(VariableUse { variable: first.to_owned(), span: name.span });
             }
         }
     }
@@ -265,7 +265,7 @@ fn unknown_operator(operator: &str, span: Span) -> ConditionError {
 
 /// Arguments of an operation, as written.
 #[derive(Clone, Copy)]
-enum Written {
+enum ArgumentList {
     List,
     Alone,
 }
@@ -274,7 +274,7 @@ fn wrong_count(
     operator: &str,
     given: usize,
     (least, most): (usize, usize),
-    written: Written,
+    written: ArgumentList,
     span: Span,
 ) -> ConditionError {
     let wanted = match (least, most) {
@@ -286,8 +286,8 @@ fn wrong_count(
     let arguments = if last == 1 { "argument" } else { "arguments" };
     let verb = if given == 1 { "is" } else { "are" };
     let help = match (given < least, written) {
-        (true, Written::List) => "add what is missing".to_owned(),
-        (true, Written::Alone) => {
+        (true, ArgumentList::List) => "add what is missing".to_owned(),
+        (true, ArgumentList::Alone) => {
             format!(r#"write the arguments as a list: {{"{operator}": [ … ]}}"#)
         }
         (false, _) if most == 1 => {

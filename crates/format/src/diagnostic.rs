@@ -5,7 +5,7 @@ mod findings;
 pub use findings::{Findings, Sources};
 
 pub use crate::code::{Code, Severity};
-use crate::text::{Position, Span};
+use crate::text::{LineColumn, Span};
 
 /// Finding about a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub struct Location {
     pub file: String,
     /// Bytes of the file's text, if the finding is about text.
     pub span: Option<Span>,
-    pub position: Option<Position>,
+    pub position: Option<LineColumn>,
     /// JSON Pointer of the value that the span belongs to, in JSON and in frontmatter.
     pub pointer: Option<String>,
 }

@@ -21,7 +21,7 @@ pub use files::Files;
 use crate::diagnostic::Code;
 use crate::id::{NodeId, WorkflowId};
 use crate::path::PackagePath;
-use crate::shape::{self, Reader, Tolerance};
+use crate::shape::{self, ShapeReader, Tolerance};
 use crate::syntax::{Tree, Value};
 use crate::version::SchemaVersion;
 use crate::wording::quoted;
@@ -113,7 +113,7 @@ impl Workflow {
 }
 
 /// Reads `schemaVersion`. In frontmatter the number 1.1 counts as "1.1", with a warning.
-fn versioned(tree: &Tree, reader: &mut Reader<'_>) -> Option<SchemaVersion> {
+fn versioned(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<SchemaVersion> {
     let text = match &tree.value {
         Value::Number(number) if reader.tolerance == Tolerance::Blank => {
             let text = number.to_string();

@@ -6,22 +6,22 @@ use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
-pub use shapes::Shape;
+pub use shapes::WorkflowShape;
 use shapes::{EdgePlan, NodePlan};
 
 /// Author's choices for a new package.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct ScaffoldPlan {
     pub name: String,
     /// May be empty.
     pub description: String,
     /// May be empty.
     pub author: String,
-    pub shape: Shape,
+    pub shape: WorkflowShape,
 }
 
 /// Returns the files of a new package, by path.
-pub fn files(plan: &Plan) -> Vec<(String, String)> {
+pub fn files(plan: &ScaffoldPlan) -> Vec<(String, String)> {
     let nodes = plan.shape.nodes();
     let edges = plan.shape.edges();
     let mut files = vec![
@@ -42,7 +42,7 @@ fn pretty(value: &Json) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
-fn manifest(plan: &Plan) -> Json {
+fn manifest(plan: &ScaffoldPlan) -> Json {
     let mut manifest = json!({ "schemaVersion": "1.1", "name": plan.name, "version": "0.1.0" });
     for (key, value) in [("description", &plan.description), ("author", &plan.author)] {
         if !value.is_empty() {
@@ -53,7 +53,7 @@ fn manifest(plan: &Plan) -> Json {
     manifest
 }
 
-fn agents(plan: &Plan) -> Json {
+fn agents(plan: &ScaffoldPlan) -> Json {
     json!({
         "schemaVersion": "1.1",
         "agents": [{
@@ -105,7 +105,7 @@ fn graph(nodes: &[NodePlan], edges: &[EdgePlan]) -> Json {
     json!({ "schemaVersion": "1.1", "entryNodeId": entry, "nodes": nodes, "edges": edges })
 }
 
-fn workflow(plan: &Plan, nodes: &[NodePlan]) -> String {
+fn workflow(plan: &ScaffoldPlan, nodes: &[NodePlan]) -> String {
     let index: String = nodes
         .iter()
         .map(|node| format!("- [{}]({}): {}\n", node.id, node.file(), node.title))

@@ -11,7 +11,7 @@ use crate::text::Span;
 use crate::wording::{nearest, quoted, ticked};
 
 /// Reader of one file, with the list for its findings.
-pub(crate) struct Reader<'a> {
+pub(crate) struct ShapeReader<'a> {
     pub(crate) file: &'a str,
     pub(crate) text: &'a str,
     pub(crate) findings: &'a mut Findings,
@@ -34,7 +34,7 @@ enum Segment {
     Index(usize),
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ShapeReader<'a> {
     pub(crate) fn new(
         file: &'a str,
         text: &'a str,
@@ -107,7 +107,7 @@ pub(crate) struct Object<'t> {
 }
 
 impl<'t> Object<'t> {
-    pub(crate) fn open(tree: &'t Tree, reader: &mut Reader<'_>) -> Option<Self> {
+    pub(crate) fn open(tree: &'t Tree, reader: &mut ShapeReader<'_>) -> Option<Self> {
         match tree.as_map() {
             Some(entries) => Some(Self { tree, entries, known: Vec::new(), reported: Vec::new() }),
             None => reader.wrong_type(tree, "an object"),
@@ -115,7 +115,7 @@ impl<'t> Object<'t> {
     }
 
     /// Returns the entry of a key, if it is present and not blank.
-    fn entry(&mut self, key: &'static str, reader: &Reader<'_>) -> Option<&'t Entry> {
+    fn entry(&mut self, key: &'static str, reader: &ShapeReader<'_>) -> Option<&'t Entry> {
         self.known.push(key);
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
         let blank = reader.tolerance == Tolerance::Blank && entry.tree.value == Value::Null;
@@ -135,8 +135,8 @@ impl<'t> Object<'t> {
     pub(crate) fn required<T>(
         &mut self,
         key: &'static str,
-        reader: &mut Reader<'_>,
-        read: impl FnOnce(&Tree, &mut Reader<'_>) -> Option<T>,
+        reader: &mut ShapeReader<'_>,
+        read: impl FnOnce(&Tree, &mut ShapeReader<'_>) -> Option<T>,
     ) -> Option<T> {
         match self.entry(key, reader) {
             Some(entry) => reader.inside(Segment::Key(key), |reader| read(&entry.tree, reader)),
@@ -147,7 +147,7 @@ impl<'t> Object<'t> {
         }
     }
 
-    fn missing(&self, key: &'static str, reader: &mut Reader<'_>) {
+    fn missing(&self, key: &'static str, reader: &mut ShapeReader<'_>) {
         let owner = reader.name();
         let present = self.entries.iter().find(|entry| entry.key == key);
         let span = present.map_or_else(|| self.tree.span.head(reader.text), |entry| entry.key_span);
@@ -170,8 +170,8 @@ impl<'t> Object<'t> {
     pub(crate) fn optional<T>(
         &mut self,
         key: &'static str,
-        reader: &mut Reader<'_>,
-        read: impl FnOnce(&Tree, &mut Reader<'_>) -> Option<T>,
+        reader: &mut ShapeReader<'_>,
+        read: impl FnOnce(&Tree, &mut ShapeReader<'_>) -> Option<T>,
     ) -> Option<Option<T>> {
         match self.entry(key, reader) {
             Some(entry) => {
@@ -185,8 +185,8 @@ impl<'t> Object<'t> {
     pub(crate) fn list<T>(
         &mut self,
         key: &'static str,
-        reader: &mut Reader<'_>,
-        read: impl FnMut(&Tree, &mut Reader<'_>) -> Option<T>,
+        reader: &mut ShapeReader<'_>,
+        read: impl FnMut(&Tree, &mut ShapeReader<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
         self.optional(key, reader, |tree, reader| list(tree, reader, read))
             .map(Option::unwrap_or_default)
@@ -194,7 +194,7 @@ impl<'t> Object<'t> {
 
     /// Ends a closed object: reports every key that was not read. The values read so far stay usable: a caller that
     /// continues finds more mistakes, and the error alone refuses the document.
-    pub(crate) fn close(self, reader: &mut Reader<'_>) -> Option<()> {
+    pub(crate) fn close(self, reader: &mut ShapeReader<'_>) -> Option<()> {
         let is_unknown = |entry: &&Entry| {
             let key = entry.key.as_str();
             !self.known.contains(&key) && !self.reported.contains(&key)
@@ -209,7 +209,7 @@ impl<'t> Object<'t> {
         None
     }
 
-    fn unknown(&self, entry: &Entry, free: &[&str], reader: &mut Reader<'_>) {
+    fn unknown(&self, entry: &Entry, free: &[&str], reader: &mut ShapeReader<'_>) {
         let owner = if reader.trail.is_empty() { "this document".into() } else { reader.name() };
         let help = match reader.findings.nearest(&entry.key, free.iter().copied()) {
             Some(similar) => format!("did you mean `{similar}`?"),
@@ -227,8 +227,8 @@ impl<'t> Object<'t> {
 /// Reads a list and reports each item that does not fit; one such item fails the whole list.
 pub(crate) fn list<T>(
     tree: &Tree,
-    reader: &mut Reader<'_>,
-    read: impl FnMut(&Tree, &mut Reader<'_>) -> Option<T>,
+    reader: &mut ShapeReader<'_>,
+    read: impl FnMut(&Tree, &mut ShapeReader<'_>) -> Option<T>,
 ) -> Option<Vec<T>> {
     items(tree, reader, read)?.into_iter().collect()
 }
@@ -236,8 +236,8 @@ pub(crate) fn list<T>(
 /// Reads a list with `None` for every item that does not fit, so that indices stay those of the file.
 pub(crate) fn items<T>(
     tree: &Tree,
-    reader: &mut Reader<'_>,
-    mut read: impl FnMut(&Tree, &mut Reader<'_>) -> Option<T>,
+    reader: &mut ShapeReader<'_>,
+    mut read: impl FnMut(&Tree, &mut ShapeReader<'_>) -> Option<T>,
 ) -> Option<Vec<Option<T>>> {
     let Some(list) = tree.as_list() else { return reader.wrong_type(tree, "a list") };
     let read_item =
@@ -245,7 +245,7 @@ pub(crate) fn items<T>(
     Some(list.iter().enumerate().map(read_item).collect())
 }
 
-pub(crate) fn string(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
+pub(crate) fn string(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<String> {
     match tree.as_str() {
         Some(text) => Some(text.to_owned()),
         None => reader.wrong_type(tree, "a string"),
@@ -253,7 +253,7 @@ pub(crate) fn string(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
 }
 
 /// Reads a string that is not blank.
-pub(crate) fn text(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
+pub(crate) fn text(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<String> {
     let text = string(tree, reader)?;
     if text.trim().is_empty() {
         let name = reader.name();
@@ -268,13 +268,13 @@ pub(crate) fn text(tree: &Tree, reader: &mut Reader<'_>) -> Option<String> {
     Some(text)
 }
 
-pub(crate) fn boolean(tree: &Tree, reader: &mut Reader<'_>) -> Option<bool> {
+pub(crate) fn boolean(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<bool> {
     let Value::Bool(value) = tree.value else { return reader.wrong_type(tree, "true or false") };
     Some(value)
 }
 
 /// Reads an integer of at least 1.
-pub(crate) fn positive(tree: &Tree, reader: &mut Reader<'_>) -> Option<u64> {
+pub(crate) fn positive(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<u64> {
     let Value::Number(number) = &tree.value else { return reader.wrong_type(tree, "a number") };
     // 1.0 is an integer too, in JSON Schema and for users.
     let whole = number.as_u64().or_else(|| {
@@ -298,7 +298,7 @@ pub(crate) fn positive(tree: &Tree, reader: &mut Reader<'_>) -> Option<u64> {
 
 pub(crate) fn open_map(
     tree: &Tree,
-    reader: &mut Reader<'_>,
+    reader: &mut ShapeReader<'_>,
 ) -> Option<serde_json::Map<String, serde_json::Value>> {
     let Some(entries) = tree.as_map() else { return reader.wrong_type(tree, "an object") };
     Some(entries.iter().map(|entry| (entry.key.clone(), entry.tree.to_json())).collect())
@@ -307,7 +307,7 @@ pub(crate) fn open_map(
 /// Reads an id, made by `make`.
 pub(crate) fn id<T>(
     make: impl Fn(String) -> Option<T>,
-) -> impl Fn(&Tree, &mut Reader<'_>) -> Option<T> {
+) -> impl Fn(&Tree, &mut ShapeReader<'_>) -> Option<T> {
     move |tree, reader| {
         let value = string(tree, reader)?;
         if let Some(id) = make(value.clone()) {
@@ -340,7 +340,7 @@ pub(crate) fn id<T>(
 /// Reads one of a few words.
 pub(crate) fn choice<T: Copy>(
     words: &'static [(&'static str, T)],
-) -> impl Fn(&Tree, &mut Reader<'_>) -> Option<T> {
+) -> impl Fn(&Tree, &mut ShapeReader<'_>) -> Option<T> {
     move |tree, reader| {
         let value = string(tree, reader)?;
         if let Some((_, choice)) = words.iter().find(|(word, _)| *word == value) {
@@ -362,7 +362,7 @@ pub(crate) fn choice<T: Copy>(
     }
 }
 
-pub(crate) fn package_path(tree: &Tree, reader: &mut Reader<'_>) -> Option<PackagePath> {
+pub(crate) fn package_path(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<PackagePath> {
     let value = text(tree, reader)?;
     match PackagePath::reference(&value) {
         Ok(path) => Some(path),
@@ -382,7 +382,7 @@ pub(crate) fn package_path(tree: &Tree, reader: &mut Reader<'_>) -> Option<Packa
 }
 
 /// Reads a date-time of RFC 3339. In frontmatter a blank one counts as absent, which is `Some(None)`.
-pub(crate) fn date_time(tree: &Tree, reader: &mut Reader<'_>) -> Option<Option<String>> {
+pub(crate) fn date_time(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Option<String>> {
     let value = string(tree, reader)?;
     if value.trim().is_empty() && reader.tolerance == Tolerance::Blank {
         return Some(None);

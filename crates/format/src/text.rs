@@ -45,7 +45,7 @@ pub fn is_unsafe_char(c: char) -> bool {
 
 /// Line and column, both counted from 1; the column counts characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Position {
+pub struct LineColumn {
     pub line: usize,
     pub column: usize,
 }
@@ -83,14 +83,14 @@ impl LineIndex {
     }
 
     /// Returns the position of byte `offset` in the same text. An offset past the end counts as the end.
-    pub fn position(&self, text: &str, offset: usize) -> Position {
+    pub fn position(&self, text: &str, offset: usize) -> LineColumn {
         let offset = offset.min(text.len());
         let line = self.starts.partition_point(|start| *start <= offset).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or(0);
         let column = self.characters_before(text, offset) - self.characters_before(text, start) + 1;
         // A byte order mark is invisible, so it has no column of its own.
         let mark = usize::from(line == 1 && offset > 0 && text.starts_with('\u{feff}'));
-        Position { line, column: column - mark }
+        LineColumn { line, column: column - mark }
     }
 
     fn characters_before(&self, text: &str, offset: usize) -> usize {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn check_position(text: &str, offset: usize, line: usize, column: usize) {
-        assert_eq!(LineIndex::new(text).position(text, offset), Position { line, column });
+        assert_eq!(LineIndex::new(text).position(text, offset), LineColumn { line, column });
     }
 
     #[test]
@@ -136,9 +136,9 @@ mod tests {
         let text = format!("x\n{}", "aé中".repeat(2000));
         let index = LineIndex::new(&text);
         for (column, (offset, _)) in text.char_indices().skip(2).enumerate() {
-            assert_eq!(index.position(&text, offset), Position { line: 2, column: column + 1 });
+            assert_eq!(index.position(&text, offset), LineColumn { line: 2, column: column + 1 });
         }
-        assert_eq!(index.position(&text, text.len()), Position { line: 2, column: 6001 });
+        assert_eq!(index.position(&text, text.len()), LineColumn { line: 2, column: 6001 });
     }
 
     #[test]

@@ -19,8 +19,8 @@ use serde_json::Value as Json;
 use thiserror::Error;
 
 use self::reply::Scribe;
-use self::tape::{Start, Tape};
-use self::write::{Layout, Node, Texts};
+use self::tape::{RunStart, Tape};
+use self::write::{CollectionLayout, TextForm, ValueNode};
 use crate::scripted::Scripted;
 
 /// Function that finds the text of a payload.
@@ -56,37 +56,37 @@ pub fn scenario(
     }
     let root = root(title, &tape, &words)?;
     let head = head(&tape, &words)?;
-    let blocks = write::document(&head, &root, Texts::Blocks);
+    let blocks = write::document(&head, &root, TextForm::Blocks);
     if check(&blocks, &root).is_ok() {
         return Ok(blocks);
     }
-    let quoted = write::document(&head, &root, Texts::Quoted);
+    let quoted = write::document(&head, &root, TextForm::Quoted);
     check(&quoted, &root).map(|()| quoted)
 }
 
 /// Returns the contents of the file.
-fn root(title: &str, tape: &Tape, words: &TextOf<'_>) -> Result<Node, RecordError> {
+fn root(title: &str, tape: &Tape, words: &TextOf<'_>) -> Result<ValueNode, RecordError> {
     let scribe = Scribe { words, passing: &tape.passing };
     let mut nodes = Vec::new();
     let mut complete = None;
     for (node, replies) in &tape.nodes {
         let lines = replies.iter().map(|taken| scribe.line(taken));
-        let lines = Node::List(lines.collect::<Result<_, _>>()?, Layout::Open);
+        let lines = ValueNode::List(lines.collect::<Result<_, _>>()?, CollectionLayout::Open);
         match node {
             Some(node) => nodes.push((node.clone(), lines)),
             None => complete = Some(lines),
         }
     }
-    let mut entries = vec![("scenario".to_owned(), Node::text(title))];
+    let mut entries = vec![("scenario".to_owned(), ValueNode::text(title))];
     if !nodes.is_empty() {
-        entries.push(("nodes".to_owned(), Node::Map(nodes, Layout::Open)));
+        entries.push(("nodes".to_owned(), ValueNode::Map(nodes, CollectionLayout::Open)));
     }
     entries.extend(complete.map(|lines| ("complete".to_owned(), lines)));
-    Ok(Node::Map(entries, Layout::Open))
+    Ok(ValueNode::Map(entries, CollectionLayout::Open))
 }
 
 /// Checks that the text reads back as written, and that the scripted model accepts it.
-fn check(text: &str, root: &Node) -> Result<(), RecordError> {
+fn check(text: &str, root: &ValueNode) -> Result<(), RecordError> {
     let unfit = |error: String| RecordError::Unfit(error);
     Scripted::parse("the recording", text).map_err(|error| unfit(error.to_string()))?;
     let found = yaml::parse(text).map_err(|errors| {
@@ -128,8 +128,8 @@ fn head(tape: &Tape, words: &TextOf<'_>) -> Result<Vec<String>, RecordError> {
     Ok(lines)
 }
 
-fn command(start: &Start) -> String {
-    let Start { package, workflow, agent, .. } = start;
+fn command(start: &RunStart) -> String {
+    let RunStart { package, workflow, agent, .. } = start;
     let (package, workflow, agent) = (shell(package), shell(workflow), shell(agent));
     format!("crewagent run {package} --workflow {workflow} --agent {agent} --model scripted:FILE")
 }

@@ -22,19 +22,19 @@ use crewagent_engine::model::{
 };
 
 /// Function that finds a text by its digest.
-type Blobs = Box<dyn Fn(Digest) -> Option<Arc<str>> + Send + Sync>;
+type BlobFinder = Box<dyn Fn(Digest) -> Option<Arc<str>> + Send + Sync>;
 
 /// Model that answers as in a recorded run.
 pub struct Replay {
-    recording: Recording,
-    blobs: Blobs,
+    recording: RecordedRun,
+    blobs: BlobFinder,
 }
 
 /// Requests and answers of a journal.
 #[derive(Debug, Default)]
-struct Recording {
+struct RecordedRun {
     /// Turns by their number.
-    turns: BTreeMap<u64, Turn>,
+    turns: BTreeMap<u64, RecordedTurn>,
     /// Answers of tools, in order.
     answers: Vec<ToolAnswer>,
     /// Inputs of the user.
@@ -42,7 +42,7 @@ struct Recording {
 }
 
 #[derive(Debug, Default)]
-struct Turn {
+struct RecordedTurn {
     request: Option<RequestSummary>,
     reply: Option<Reply>,
     /// Failure in place of a reply.
@@ -63,7 +63,7 @@ impl Replay {
         events: impl IntoIterator<Item = Event>,
         blobs: impl Fn(Digest) -> Option<Arc<str>> + Send + Sync + 'static,
     ) -> Self {
-        let mut recording = Recording::default();
+        let mut recording = RecordedRun::default();
         for event in events {
             recording.take(event.kind);
         }
@@ -109,7 +109,7 @@ impl Replay {
     }
 }
 
-impl Recording {
+impl RecordedRun {
     fn take(&mut self, kind: EventKind) {
         match kind {
             EventKind::Model(ModelEvent::TurnStarted(TurnStarted { turn, request, .. })) => {

@@ -21,14 +21,14 @@ use std::path::Path;
 use crewagent_core::event::{Channel, Reply};
 
 use self::pace::Teller;
-use self::scenario::{Fault, Line, Scenario, Turn};
-use self::view::View;
+use self::scenario::{ReplyFault, Scenario, ScriptLine, ScriptTurn};
+use self::view::RequestView;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::{
     Model, ModelError, ModelErrorKind, Progress, Request, RequestCache, TurnPosition,
 };
 
-pub use self::error::{Problem, ScenarioError};
+pub use self::error::{ScenarioError, ScriptProblem};
 pub use self::pace::Pace;
 
 /// Maximum size of a scenario, in bytes.
@@ -61,7 +61,7 @@ impl Scripted {
         let wrong = |problems| ScenarioError::Wrong { name: name.to_owned(), problems };
         if text.len() as u64 > MAX_BYTES {
             let message = format!("a scenario may have {MAX_BYTES} bytes, and this one has more");
-            return Err(wrong(vec![Problem { line: 1, message }]));
+            return Err(wrong(vec![ScriptProblem { line: 1, message }]));
         }
         let scenario = read::scenario(text).map_err(wrong)?;
         Ok(Self { file: name.to_owned(), scenario, pace: None })
@@ -80,7 +80,7 @@ impl Scripted {
     }
 
     /// Returns the scenario's reply for this position.
-    fn line(&self, view: &View<'_>) -> Result<&Line, ModelError> {
+    fn line(&self, view: &RequestView<'_>) -> Result<&ScriptLine, ModelError> {
         let place = view.place();
         let turns = match &place.node_id {
             Some(node) => self.at_node(place, node),
@@ -98,7 +98,7 @@ impl Scripted {
     }
 
     /// Returns the turns at a node: for this very call, for this workflow, or for any node of that name.
-    fn at_node(&self, place: &TurnPosition, node: &str) -> &[Turn] {
+    fn at_node(&self, place: &TurnPosition, node: &str) -> &[ScriptTurn] {
         let nodes = &self.scenario.nodes;
         let of_workflow = place.workflow.as_ref().and_then(|workflow| {
             let of_call =
@@ -108,7 +108,11 @@ impl Scripted {
         of_workflow.or_else(|| nodes.get(node)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn choice<'s>(&'s self, turn: &'s Turn, view: &View<'_>) -> Result<&'s Line, ModelError> {
+    fn choice<'s>(
+        &'s self,
+        turn: &'s ScriptTurn,
+        view: &RequestView<'_>,
+    ) -> Result<&'s ScriptLine, ModelError> {
         let mut reasons = Vec::new();
         for choice in &turn.choices {
             match choice.when.mismatch(view) {
@@ -148,7 +152,7 @@ impl Model for Scripted {
         tell: &mut dyn FnMut(Progress),
         until: &Deadline,
     ) -> Result<Reply, ModelError> {
-        let view = View::of(request);
+        let view = RequestView::of(request);
         let line = self.line(&view)?;
         let derailed = |why: String| self.derailed(&request.place, line.line, &why);
         let reply = render::reply(line, &view, request).map_err(derailed)?;
@@ -160,14 +164,16 @@ impl Model for Scripted {
         teller.speak(Channel::Text, reply.content.as_deref().unwrap_or_default())?;
         match &line.fault {
             None => Ok(reply),
-            Some(Fault::Hang) => Err(teller.hang()),
-            Some(Fault::Fail { kind, message }) => Err(ModelError::new(*kind, message.clone())),
+            Some(ReplyFault::Hang) => Err(teller.hang()),
+            Some(ReplyFault::Fail { kind, message }) => {
+                Err(ModelError::new(*kind, message.clone()))
+            }
         }
     }
 }
 
 /// Returns the turn that answers the n-th request, counted from 1.
-fn at(turns: &[Turn], number: u64) -> Option<&Turn> {
+fn at(turns: &[ScriptTurn], number: u64) -> Option<&ScriptTurn> {
     let mut last = 0_u64;
     turns.iter().find(|turn| {
         last = last.saturating_add(turn.times);

@@ -21,7 +21,7 @@ use schemars::SchemaGenerator;
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::endpoint::{Content, Endpoint};
+use crate::endpoint::{ApiEndpoint, BodyContent};
 use crate::instance::LINK_PATH;
 use crate::problem::Problem;
 use crate::wire::{Code, FreshLink, Nothing, Watch};
@@ -48,7 +48,7 @@ struct TurnPath {
 }
 
 /// Returns every endpoint.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
+pub(crate) fn endpoints() -> Vec<ApiEndpoint> {
     let mut all = system::endpoints();
     all.extend(projects::endpoints());
     all.extend(files::endpoints());
@@ -60,22 +60,22 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     all.extend(tools::endpoints());
     all.extend(settings::endpoints());
     all.extend([
-        Endpoint {
+        ApiEndpoint {
             method: Method::GET,
             path: "/api/events",
             summary: "The stream of events of one tab; resumable by `Last-Event-ID`",
             query: Some(SchemaGenerator::subschema_for::<Watch>),
-            body: Content::Nothing,
-            answer: Content::Bytes("text/event-stream"),
+            body: BodyContent::Nothing,
+            answer: BodyContent::Bytes("text/event-stream"),
             route: get(stream::open),
         },
-        Endpoint {
+        ApiEndpoint {
             method: Method::POST,
             path: "/api/leave",
             summary: "Takes the cookie of this browser away",
             query: None,
-            body: Content::Nothing,
-            answer: Content::Json(SchemaGenerator::subschema_for::<Nothing>),
+            body: BodyContent::Nothing,
+            answer: BodyContent::Json(SchemaGenerator::subschema_for::<Nothing>),
             route: post(assets::leave),
         },
     ]);
@@ -92,7 +92,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/enter", get(assets::enter).head(wrong_method))
         .route(LINK_PATH, post(link))
         .route("/api/openapi.json", described);
-    for Endpoint { path, route, .. } in endpoints {
+    for ApiEndpoint { path, route, .. } in endpoints {
         router = router.route(path, route);
     }
     router

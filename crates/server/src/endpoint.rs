@@ -26,13 +26,13 @@ pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_JSON_BYTES: usize = 8 << 20;
 
 /// One endpoint of the API.
-pub(crate) struct Endpoint {
+pub(crate) struct ApiEndpoint {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) query: Option<SchemaOf>,
-    pub(crate) body: Content,
-    pub(crate) answer: Content,
+    pub(crate) body: BodyContent,
+    pub(crate) answer: BodyContent,
     pub(crate) route: MethodRouter<Arc<App>>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// The content of a body.
 #[derive(Clone, Copy)]
-pub(crate) enum Content {
+pub(crate) enum BodyContent {
     Nothing,
     Json(SchemaOf),
     /// Bytes of this media type.
@@ -49,7 +49,7 @@ pub(crate) enum Content {
 }
 
 /// A parsed request. Parts that an endpoint does not use are `()`.
-pub(crate) struct Asked<P = (), Q = (), B = ()> {
+pub(crate) struct ParsedRequest<P = (), Q = (), B = ()> {
     pub(crate) app: Arc<App>,
     pub(crate) path: P,
     pub(crate) query: Q,
@@ -60,8 +60,8 @@ pub(crate) struct Asked<P = (), Q = (), B = ()> {
 pub(crate) fn get<P, Q, R>(
     path: &'static str,
     summary: &'static str,
-    answer: fn(Asked<P, Q>) -> Result<R, Problem>,
-) -> Endpoint
+    answer: fn(ParsedRequest<P, Q>) -> Result<R, Problem>,
+) -> ApiEndpoint
 where
     P: DeserializeOwned + Send + 'static,
     Q: DeserializeOwned + JsonSchema + Send + 'static,
@@ -74,8 +74,8 @@ where
 pub(crate) fn delete<P, Q, R>(
     path: &'static str,
     summary: &'static str,
-    answer: fn(Asked<P, Q>) -> Result<R, Problem>,
-) -> Endpoint
+    answer: fn(ParsedRequest<P, Q>) -> Result<R, Problem>,
+) -> ApiEndpoint
 where
     P: DeserializeOwned + Send + 'static,
     Q: DeserializeOwned + JsonSchema + Send + 'static,
@@ -88,8 +88,8 @@ where
 pub(crate) fn post<P, B, R>(
     path: &'static str,
     summary: &'static str,
-    answer: fn(Asked<P, (), B>) -> Result<R, Problem>,
-) -> Endpoint
+    answer: fn(ParsedRequest<P, (), B>) -> Result<R, Problem>,
+) -> ApiEndpoint
 where
     P: DeserializeOwned + Send + 'static,
     B: DeserializeOwned + JsonSchema + Send + 'static,
@@ -102,8 +102,8 @@ where
 pub(crate) fn put<P, B, R>(
     path: &'static str,
     summary: &'static str,
-    answer: fn(Asked<P, (), B>) -> Result<R, Problem>,
-) -> Endpoint
+    answer: fn(ParsedRequest<P, (), B>) -> Result<R, Problem>,
+) -> ApiEndpoint
 where
     P: DeserializeOwned + Send + 'static,
     B: DeserializeOwned + JsonSchema + Send + 'static,
@@ -116,8 +116,8 @@ where
 pub(crate) fn patch<P, B, R>(
     path: &'static str,
     summary: &'static str,
-    answer: fn(Asked<P, (), B>) -> Result<R, Problem>,
-) -> Endpoint
+    answer: fn(ParsedRequest<P, (), B>) -> Result<R, Problem>,
+) -> ApiEndpoint
 where
     P: DeserializeOwned + Send + 'static,
     B: DeserializeOwned + JsonSchema + Send + 'static,
@@ -130,8 +130,8 @@ fn without_body<P, Q, R>(
     method: Method,
     path: &'static str,
     summary: &'static str,
-    answer: fn(Asked<P, Q>) -> Result<R, Problem>,
-) -> Endpoint
+    answer: fn(ParsedRequest<P, Q>) -> Result<R, Problem>,
+) -> ApiEndpoint
 where
     P: DeserializeOwned + Send + 'static,
     Q: DeserializeOwned + JsonSchema + Send + 'static,
@@ -140,15 +140,15 @@ where
     let route = on(filter(&method), async move |State(app): State<Arc<App>>, request: Request| {
         let (mut parts, _) = request.into_parts();
         let (path, query) = (path_of(&mut parts).await?, query_of(&parts.uri)?);
-        reply(move || answer(Asked { app, path, query, body: () })).await
+        reply(move || answer(ParsedRequest { app, path, query, body: () })).await
     });
-    Endpoint {
+    ApiEndpoint {
         method,
         path,
         summary,
         query: Some(SchemaGenerator::subschema_for::<Q>),
-        body: Content::Nothing,
-        answer: Content::Json(SchemaGenerator::subschema_for::<R>),
+        body: BodyContent::Nothing,
+        answer: BodyContent::Json(SchemaGenerator::subschema_for::<R>),
         route,
     }
 }
@@ -157,8 +157,8 @@ fn with_body<P, B, R>(
     method: Method,
     path: &'static str,
     summary: &'static str,
-    answer: fn(Asked<P, (), B>) -> Result<R, Problem>,
-) -> Endpoint
+    answer: fn(ParsedRequest<P, (), B>) -> Result<R, Problem>,
+) -> ApiEndpoint
 where
     P: DeserializeOwned + Send + 'static,
     B: DeserializeOwned + JsonSchema + Send + 'static,
@@ -167,15 +167,15 @@ where
     let route = on(filter(&method), async move |State(app): State<Arc<App>>, request: Request| {
         let (mut parts, body) = request.into_parts();
         let (path, body) = (path_of(&mut parts).await?, json_of(&parts.headers, body).await?);
-        reply(move || answer(Asked { app, path, query: (), body })).await
+        reply(move || answer(ParsedRequest { app, path, query: (), body })).await
     });
-    Endpoint {
+    ApiEndpoint {
         method,
         path,
         summary,
         query: None,
-        body: Content::Json(SchemaGenerator::subschema_for::<B>),
-        answer: Content::Json(SchemaGenerator::subschema_for::<R>),
+        body: BodyContent::Json(SchemaGenerator::subschema_for::<B>),
+        answer: BodyContent::Json(SchemaGenerator::subschema_for::<R>),
         route,
     }
 }

@@ -11,7 +11,7 @@ use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
-use crate::link::{Link, PAGE};
+use crate::link::{PAGE, PageLink};
 use crate::secret::Secret;
 use crate::wire::FreshLink;
 use crate::{ServerError, listen};
@@ -51,7 +51,7 @@ pub(crate) enum Claim {
     /// This process may serve.
     Ours(Claimed),
     /// Another process serves; this link opens its page.
-    Theirs(Link),
+    Theirs(PageLink),
 }
 
 /// The lock on a store, before the address is published.
@@ -148,7 +148,7 @@ pub(crate) fn failed(
 
 /// Requests a link from the server of this store. An error says why there is none yet; `None` is an answer that is no
 /// link.
-fn ask(folder: &Path, runtime: &Runtime) -> Result<Option<Link>, String> {
+fn ask(folder: &Path, runtime: &Runtime) -> Result<Option<PageLink>, String> {
     let text = fs::read(folder.join(RECORD)).map_err(|error| error.to_string())?;
     let record: InstanceRecord =
         serde_json::from_slice(&text).map_err(|error| error.to_string())?;
@@ -163,7 +163,7 @@ fn ask(folder: &Path, runtime: &Runtime) -> Result<Option<Link>, String> {
 async fn link(
     folder: &Path,
     record: &InstanceRecord,
-) -> Result<Option<Link>, Box<dyn std::error::Error>> {
+) -> Result<Option<PageLink>, Box<dyn std::error::Error>> {
     let address = format!("127.0.0.1:{}", record.port);
     let socket = tokio::net::TcpStream::connect(&address).await?;
     let (mut sender, connection) =
@@ -181,5 +181,5 @@ async fn link(
     let body = body.map_err(|error| error.to_string())?;
     connection.abort();
     let link: FreshLink = serde_json::from_slice(&body.to_bytes())?;
-    Ok(Link::parse(folder, record.port, &link.url))
+    Ok(PageLink::parse(folder, record.port, &link.url))
 }

@@ -36,7 +36,7 @@ use self::access::Access;
 use self::app::App;
 use self::connector::Adapters;
 use self::instance::{Claim, Instance};
-pub use self::link::Link;
+pub use self::link::PageLink;
 
 /// The port that is tried first.
 pub const DEFAULT_PORT: u16 = 4747;
@@ -47,11 +47,11 @@ const BLOCKING_THREADS: usize = 64;
 
 /// The result of [`open`].
 #[derive(Debug)]
-pub enum Opened {
+pub enum ServerLocation {
     /// This process serves.
     Here(Server),
     /// Another process serves this store already; its page opens with this link.
-    Elsewhere(Link),
+    Elsewhere(PageLink),
 }
 
 /// Why the server cannot start.
@@ -98,7 +98,7 @@ pub struct Server {
     runtime: Runtime,
     listener: std::net::TcpListener,
     app: Arc<App>,
-    link: Link,
+    link: PageLink,
     closing: watch::Sender<bool>,
     _instance: Instance,
 }
@@ -121,7 +121,7 @@ pub fn requests() -> serde_json::Value {
 }
 
 /// Prepares to serve a store at the first free port from this one on, or at any if it is 0.
-pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
+pub fn open(home: Option<PathBuf>, port: u16) -> Result<ServerLocation, ServerError> {
     limits::raise();
     // A mistake in the settings is reported now.
     let store = Arc::new(Store::open(home)?);
@@ -134,24 +134,24 @@ pub fn open(home: Option<PathBuf>, port: u16) -> Result<Opened, ServerError> {
         .map_err(ServerError::Start)?;
     let claim = match instance::claim(store.home(), &runtime)? {
         Claim::Ours(claim) => claim,
-        Claim::Theirs(link) => return Ok(Opened::Elsewhere(link)),
+        Claim::Theirs(link) => return Ok(ServerLocation::Elsewhere(link)),
     };
     let listener = listen::bind(port)?;
     let port = listener.local_addr().map_err(ServerError::Start)?.port();
     let access = Access::open(&claim.folder, port)?;
-    let link = Link::new(&claim.folder, port, &access.fresh_link());
+    let link = PageLink::new(&claim.folder, port, &access.fresh_link());
     let instance = claim.publish(port, access.secret())?;
     let closing = watch::Sender::new(false);
     let adapters = Arc::new(Adapters::default());
     let workers = Workers::new(Arc::clone(&store), adapters.clone(), limits::runs());
     let app = App::new(store, port, access, adapters, workers, closing.subscribe());
     let app = Arc::new(app);
-    Ok(Opened::Here(Server { runtime, listener, app, link, closing, _instance: instance }))
+    Ok(ServerLocation::Here(Server { runtime, listener, app, link, closing, _instance: instance }))
 }
 
 impl Server {
     /// Returns the link that opens the page, once.
-    pub fn link(&self) -> &Link {
+    pub fn link(&self) -> &PageLink {
         &self.link
     }
 

@@ -11,12 +11,12 @@ pub(crate) const PAGE: &str = "open.html";
 
 /// A link that opens the page of a server, once.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct PageLink {
     url: String,
     folder: PathBuf,
 }
 
-impl Link {
+impl PageLink {
     /// Makes the link to the server at this port, whose files are in this folder.
     pub(crate) fn new(folder: &Path, port: u16, token: &str) -> Self {
         Self { url: address(port, token), folder: folder.to_owned() }
@@ -57,7 +57,7 @@ pub(crate) fn address(port: u16, token: &str) -> String {
 }
 
 /// Omits the token.
-impl std::fmt::Debug for Link {
+impl std::fmt::Debug for PageLink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Link").field("folder", &self.folder).finish_non_exhaustive()
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     fn check_parse(url: &str, is_link: bool) {
-        let shown = Link::parse(Path::new("server"), 4747, url);
+        let shown = PageLink::parse(Path::new("server"), 4747, url);
         assert_eq!(shown.map(|link| link.url), is_link.then(|| url.to_owned()));
     }
 

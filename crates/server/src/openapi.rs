@@ -3,11 +3,11 @@
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json, json};
 
-use crate::endpoint::{Content, Endpoint};
+use crate::endpoint::{ApiEndpoint, BodyContent};
 use crate::wire::Fault;
 
 /// Builds the document of the whole API.
-pub(crate) fn document(endpoints: &[Endpoint]) -> Json {
+pub(crate) fn document(endpoints: &[ApiEndpoint]) -> Json {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into());
     let mut generator = settings.into_generator();
@@ -64,13 +64,13 @@ pub(crate) fn document(endpoints: &[Endpoint]) -> Json {
     })
 }
 
-fn content(content: Content, generator: &mut schemars::SchemaGenerator) -> Option<Json> {
+fn content(content: BodyContent, generator: &mut schemars::SchemaGenerator) -> Option<Json> {
     match content {
-        Content::Nothing => None,
-        Content::Json(schema) => {
+        BodyContent::Nothing => None,
+        BodyContent::Json(schema) => {
             Some(json!({ "application/json": { "schema": schema(generator) } }))
         }
-        Content::Bytes(kind) => Some(json!({ kind: {} })),
+        BodyContent::Bytes(kind) => Some(json!({ kind: {} })),
     }
 }
 
@@ -89,7 +89,7 @@ fn in_query(schema: &Json) -> Vec<Json> {
 }
 
 /// Returns an id such as `postRunsIdSay`.
-fn operation_id(endpoint: &Endpoint) -> String {
+fn operation_id(endpoint: &ApiEndpoint) -> String {
     let mut id = endpoint.method.as_str().to_lowercase();
     for part in endpoint.path.trim_start_matches("/api/").split(['/', '-', '.']) {
         let part = part.trim_matches(['{', '}']);

@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::Sse;
 use axum::response::sse::{Event as Frame, KeepAlive};
 
-use crewagent_engine::journal::Reader;
+use crewagent_engine::journal::JournalReader;
 use crewagent_engine::store::{JournalId, JournalKind};
 use futures_util::Stream;
 use futures_util::stream::unfold;
@@ -32,7 +32,7 @@ use crate::gate;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use crate::wire::{Hello, Rewind, Watch};
-use crewagent_engine::workers::{BufferedEvent, EventBuffer, Listener, Offset, Pull};
+use crewagent_engine::workers::{BufferedEvent, EventBuffer, Offset, Pull, WakeListener};
 
 /// Journals that one stream follows.
 const MAX_FOLLOWED: usize = 64;
@@ -81,7 +81,7 @@ struct Followed {
     /// True once the browser's events were compared with the journal.
     is_reconciled: bool,
     /// A position in the journal, once it was read.
-    reader: Option<Reader>,
+    reader: Option<JournalReader>,
     /// The epoch at that position.
     epoch: u64,
 }
@@ -103,7 +103,7 @@ struct EventStream {
     queue: VecDeque<QueuedFrame>,
     bell: Arc<Notify>,
     /// Rings the bell; buffers and the board call it until it is dropped.
-    listener: Arc<Listener>,
+    listener: Arc<WakeListener>,
     /// The version of the last status that was sent.
     status_version: u64,
     closing: watch::Receiver<bool>,
@@ -114,7 +114,7 @@ impl EventStream {
     fn new(app: Arc<App>, cookies: String) -> Self {
         let bell = Arc::new(Notify::new());
         let ring = Arc::clone(&bell);
-        let listener: Arc<Listener> = Arc::new(move || ring.notify_one());
+        let listener: Arc<WakeListener> = Arc::new(move || ring.notify_one());
         let status_version = app.workers.board().subscribe(&listener);
         let closing = app.closing.clone();
         let hello = Hello { version: env!("CARGO_PKG_VERSION").to_owned(), server: instance_id() };
@@ -292,7 +292,7 @@ impl EventStream {
         Ok(())
     }
 
-    async fn reader(&mut self, at: usize) -> Result<Reader, Problem> {
+    async fn reader(&mut self, at: usize) -> Result<JournalReader, Problem> {
         let one = &mut self.followed[at];
         if let Some(reader) = one.reader.take() {
             return Ok(reader);

@@ -25,7 +25,7 @@ const DOS_DATE: u16 = 1 << 5 | 1;
 
 /// One entry, correct until a setting makes it wrong.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct ZipEntry {
     name: Vec<u8>,
     local_name: Option<Vec<u8>>,
     packed: Vec<u8>,
@@ -54,7 +54,7 @@ struct Lies {
     extra: Vec<u8>,
 }
 
-impl Entry {
+impl ZipEntry {
     /// Makes a file, deflated.
     pub fn file(name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Self {
         let content = content.as_ref();
@@ -289,8 +289,8 @@ fn field(id: u16, data: &[u8]) -> Vec<u8> {
 
 /// An archive of entries.
 #[derive(Clone, Debug, Default)]
-pub struct Archive {
-    entries: Vec<Entry>,
+pub struct ZipArchive {
+    entries: Vec<ZipEntry>,
     prefix: Vec<u8>,
     gap: Vec<u8>,
     comment: Vec<u8>,
@@ -298,9 +298,9 @@ pub struct Archive {
     zip64: bool,
 }
 
-impl Archive {
+impl ZipArchive {
     /// Makes an archive of these entries, in this order.
-    pub fn of(entries: impl IntoIterator<Item = Entry>) -> Self {
+    pub fn of(entries: impl IntoIterator<Item = ZipEntry>) -> Self {
         Self { entries: entries.into_iter().collect(), ..Self::default() }
     }
 
@@ -308,12 +308,12 @@ impl Archive {
     pub fn of_files<N: AsRef<str>, C: AsRef<[u8]>>(
         files: impl IntoIterator<Item = (N, C)>,
     ) -> Self {
-        Self::of(files.into_iter().map(|(name, content)| Entry::file(name.as_ref(), content)))
+        Self::of(files.into_iter().map(|(name, content)| ZipEntry::file(name.as_ref(), content)))
     }
 
     /// Adds an entry.
     #[must_use]
-    pub fn with(mut self, entry: Entry) -> Self {
+    pub fn with(mut self, entry: ZipEntry) -> Self {
         self.entries.push(entry);
         self
     }
@@ -383,7 +383,7 @@ impl Archive {
                 tail = [quote, tail].concat();
             }
             // The checksum is wrong: no reader may get far enough to check it.
-            let entry = Entry::packed(name, Vec::new(), size).packed_size(tail.len() as u64);
+            let entry = ZipEntry::packed(name, Vec::new(), size).packed_size(tail.len() as u64);
             let header = entry.local_header();
             entries.push((entry.record(0), tail.len() + header.len()));
             next = Some(header);

@@ -15,8 +15,10 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 
-pub use self::client::Client;
-pub use self::plan::{Answer, Call, Order, Pace, Plan, Record, Recording};
+pub use self::client::LoopbackClient;
+pub use self::plan::{
+    AnswerCall, AnswerOrder, AnswerPace, AnswerPlan, ExchangeRecord, ModelAnswer, Recording,
+};
 
 /// The argument that makes a benchmark the server.
 const SERVE: &str = "--loopback";
@@ -65,14 +67,14 @@ impl Loopback {
     }
 
     /// Plays this plan from now on, and clears the records.
-    pub fn play(&self, plan: &Plan) -> io::Result<()> {
+    pub fn play(&self, plan: &AnswerPlan) -> io::Result<()> {
         let body = serde_json::to_vec(plan)?;
-        Client::connect(self.port)?.send("PUT", "/plan", &body).map(drop)
+        LoopbackClient::connect(self.port)?.send("PUT", "/plan", &body).map(drop)
     }
 
     /// Returns the records since the plan began.
     pub fn records(&self) -> io::Result<Recording> {
-        let mut client = Client::connect(self.port)?;
+        let mut client = LoopbackClient::connect(self.port)?;
         Ok(serde_json::from_slice(client.send("GET", "/records", b"")?)?)
     }
 }

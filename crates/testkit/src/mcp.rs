@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 pub const BEHAVIOUR: &str = "CREWAGENT_TEST_MCP";
 
 /// The behaviour, and the state so far.
-struct Server {
+struct ScriptedServer {
     behaviour: String,
     out: io::Stdout,
     /// True after `grow` was called.
@@ -20,7 +20,7 @@ struct Server {
 /// Serves standard input until it ends.
 pub fn serve(behaviour: &str) {
     let mut server =
-        Server { behaviour: behaviour.to_owned(), out: io::stdout(), has_grown: false };
+        ScriptedServer { behaviour: behaviour.to_owned(), out: io::stdout(), has_grown: false };
     // The test program has begun a line by now.
     let _ = server.out.write_all(b"\n");
     if behaviour == "quits" {
@@ -42,7 +42,7 @@ pub fn serve(behaviour: &str) {
     }
 }
 
-impl Server {
+impl ScriptedServer {
     /// Handles a message, and returns true if the server ends with it.
     fn take(&mut self, message: &Json) -> bool {
         let id = &message["id"];

@@ -12,7 +12,7 @@ use crate::eventually;
 
 /// A request to the server.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct HttpRequest {
     /// The request line.
     pub line: String,
     /// The headers, one a line.
@@ -34,12 +34,12 @@ pub enum AfterAnswer {
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<RequestLog>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    requests: Mutex<Vec<Request>>,
+struct RequestLog {
+    requests: Mutex<Vec<HttpRequest>>,
     connections: AtomicUsize,
     is_over: AtomicBool,
 }
@@ -48,11 +48,11 @@ impl ModelServer {
     /// Starts a server whose answers this function writes. It gets the number of the request, from 0.
     pub fn start<A>(answer: A) -> io::Result<Self>
     where
-        A: Fn(usize, &Request, &mut TcpStream) -> AfterAnswer + Send + Sync + 'static,
+        A: Fn(usize, &HttpRequest, &mut TcpStream) -> AfterAnswer + Send + Sync + 'static,
     {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;
-        let (shared, answer) = (Arc::<Shared>::default(), Arc::new(answer));
+        let (shared, answer) = (Arc::<RequestLog>::default(), Arc::new(answer));
         let own = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -73,7 +73,7 @@ impl ModelServer {
     }
 
     /// Returns the requests so far.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<HttpRequest> {
         self.shared.requests().clone()
     }
 
@@ -97,15 +97,15 @@ impl Drop for ModelServer {
     }
 }
 
-impl Shared {
-    fn requests(&self) -> std::sync::MutexGuard<'_, Vec<Request>> {
+impl RequestLog {
+    fn requests(&self) -> std::sync::MutexGuard<'_, Vec<HttpRequest>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn serve(
         &self,
         mut stream: TcpStream,
-        answer: &dyn Fn(usize, &Request, &mut TcpStream) -> AfterAnswer,
+        answer: &dyn Fn(usize, &HttpRequest, &mut TcpStream) -> AfterAnswer,
     ) {
         let _ = stream.set_nodelay(true);
         while let Some(request) = read_request(&mut stream) {
@@ -121,7 +121,7 @@ impl Shared {
 }
 
 /// Reads the next request of a connection. Returns none when the client is done.
-fn read_request(stream: &mut TcpStream) -> Option<Request> {
+fn read_request(stream: &mut TcpStream) -> Option<HttpRequest> {
     let (mut bytes, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
     let end = loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -144,7 +144,7 @@ fn read_request(stream: &mut TcpStream) -> Option<Request> {
         read_more(stream, &mut buffer, &mut body)?;
     }
     let body = serde_json::from_slice(&body).unwrap_or(Json::Null);
-    Some(Request { line: line.to_owned(), head: format!("{head}\r\n"), body })
+    Some(HttpRequest { line: line.to_owned(), head: format!("{head}\r\n"), body })
 }
 
 fn read_more(stream: &mut TcpStream, buffer: &mut [u8], bytes: &mut Vec<u8>) -> Option<()> {

@@ -18,7 +18,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde::{Deserialize, Serialize};
 
-use crate::screen::Screen;
+use crate::screen::TerminalScreen;
 
 /// The environment variable with the program that a process becomes.
 const PROGRAM: &str = "CREWAGENT_TESTKIT_PROGRAM";
@@ -26,7 +26,7 @@ const PROGRAM: &str = "CREWAGENT_TESTKIT_PROGRAM";
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Program {
+struct PtyProgram {
     terminal: String,
     program: OsString,
     arguments: Vec<OsString>,
@@ -42,7 +42,7 @@ pub fn become_program_if_asked() {
 }
 
 fn take_over(program: &str) -> io::Result<()> {
-    let Program { terminal, program, arguments, variables, folder } =
+    let PtyProgram { terminal, program, arguments, variables, folder } =
         serde_json::from_str(program)?;
     rustix::process::setsid()?;
     let open = || File::options().read(true).write(true).open(&terminal);
@@ -61,7 +61,7 @@ pub struct Terminal {
     master: File,
     child: Child,
     /// Returns the text on the screen.
-    pub screen: Screen,
+    pub screen: TerminalScreen,
     /// Everything that was written to the terminal.
     pub written: Vec<u8>,
 }
@@ -78,7 +78,7 @@ impl Terminal {
         let owned = |(key, value): (&OsStr, Option<&OsStr>)| {
             value.map(|value| (key.to_owned(), value.to_owned()))
         };
-        let program = Program {
+        let program = PtyProgram {
             terminal: terminal.to_string_lossy().into_owned(),
             program: command.get_program().to_owned(),
             arguments: command.get_args().map(OsStr::to_owned).collect(),
@@ -91,7 +91,7 @@ impl Terminal {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()?;
-        let screen = Screen::new(rows, columns);
+        let screen = TerminalScreen::new(rows, columns);
         Ok(Self { master: File::from(master), child, screen, written: Vec::new() })
     }
 
@@ -122,11 +122,15 @@ impl Terminal {
     }
 
     /// Reads until a condition holds for the window. `what` describes it in the error.
-    pub fn wait_until(&mut self, what: &str, is: impl Fn(&Screen) -> bool) -> io::Result<()> {
+    pub fn wait_until(
+        &mut self,
+        what: &str,
+        is: impl Fn(&TerminalScreen) -> bool,
+    ) -> io::Result<()> {
         let deadline = Instant::now() + TIMEOUT;
         while !is(&self.screen) {
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.read(left)? == Reading::End {
+            if left.is_zero() || self.read(left)? == PtyRead::End {
                 let seen = self.screen.all();
                 let why = if left.is_zero() { "it never came to" } else { "it ended before" };
                 return Err(io::Error::other(format!("{why} {what:?}:\n{seen}")));
@@ -136,11 +140,11 @@ impl Terminal {
     }
 
     /// Reads the output of the program within this time.
-    pub fn read(&mut self, time: Duration) -> io::Result<Reading> {
+    pub fn read(&mut self, time: Duration) -> io::Result<PtyRead> {
         let time = Timespec::try_from(time).map_err(io::Error::other)?;
         let mut ready = [PollFd::new(&self.master, PollFlags::IN)];
         if poll(&mut ready, Some(&time))? == 0 {
-            return Ok(Reading::Nothing);
+            return Ok(PtyRead::Nothing);
         }
         let mut buffer = [0; 1 << 16];
         // On Linux, reading a terminal that no process has open is an error.
@@ -148,16 +152,16 @@ impl Terminal {
             Ok(count @ 1..) => {
                 self.screen.write(&buffer[..count]);
                 self.written.extend_from_slice(&buffer[..count]);
-                Ok(Reading::Bytes(count))
+                Ok(PtyRead::Bytes(count))
             }
-            Ok(0) | Err(_) => Ok(Reading::End),
+            Ok(0) | Err(_) => Ok(PtyRead::End),
         }
     }
 
     /// Reads to the end, and returns the exit status and all text, including what has scrolled away.
     pub fn end(mut self) -> io::Result<(Option<i32>, String)> {
         let deadline = Instant::now() + TIMEOUT;
-        while self.read(deadline.saturating_duration_since(Instant::now()))? != Reading::End {
+        while self.read(deadline.saturating_duration_since(Instant::now()))? != PtyRead::End {
             if Instant::now() > deadline {
                 return Err(io::Error::other(format!("it does not end:\n{}", self.screen.all())));
             }
@@ -176,7 +180,7 @@ impl Drop for Terminal {
 
 /// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum PtyRead {
     /// This many bytes.
     Bytes(usize),
     /// The time limit has passed.

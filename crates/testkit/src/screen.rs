@@ -6,17 +6,17 @@ use std::num::NonZeroU16;
 const SCROLLED: usize = 20_000;
 
 /// A window.
-pub struct Screen {
+pub struct TerminalScreen {
     parser: vt100::Parser,
 }
 
-impl std::fmt::Debug for Screen {
+impl std::fmt::Debug for TerminalScreen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text())
     }
 }
 
-impl Screen {
+impl TerminalScreen {
     /// Makes an empty window.
     pub fn new(rows: u16, columns: u16) -> Self {
         let parser = vt100::Parser::new(size(rows), size(columns), SCROLLED);
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_window_shows_what_was_written_last() {
-        let mut screen = Screen::new(2, 10);
+        let mut screen = TerminalScreen::new(2, 10);
         screen.write_lines("one\ntwo\nthree \u{1b}[1m四\u{1b}[0m");
         assert_eq!(screen.text(), "two\nthree 四");
         assert_eq!(screen.cursor(), (1, 8));

@@ -16,10 +16,10 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(90);
 
 /// Pool of connections. Copies share it; a process needs one.
 #[derive(Clone, Debug)]
-pub struct Client(Arc<Shared>);
+pub struct Client(Arc<ClientPools>);
 
 #[derive(Debug)]
-struct Shared {
+struct ClientPools {
     runtime: &'static Runtime,
     pools: Mutex<Vec<(PoolKey, reqwest::Client)>>,
 }
@@ -39,7 +39,7 @@ impl Client {
     pub fn new() -> Result<Self, ModelError> {
         let runtime = io::runtime()
             .map_err(|error| failed(&format!("no thread could be started: {error}")))?;
-        Ok(Self(Arc::new(Shared { runtime, pools: Mutex::new(Vec::new()) })))
+        Ok(Self(Arc::new(ClientPools { runtime, pools: Mutex::new(Vec::new()) })))
     }
 
     /// Returns the pool for an endpoint.

@@ -13,10 +13,10 @@ use crewagent_engine::model::Endpoint;
 use crewagent_engine::model::ModelError;
 use serde::Serialize;
 
-use self::ask::{Asked, Question, ask};
-use self::models::Listed;
+use self::ask::{AskOutcome, TestQuestion, ask};
+use self::models::ModelList;
 use super::client::Client;
-use super::failure::{Failure, Layer, Timer};
+use super::failure::{ConnectionLayer, Failure, Timer};
 
 /// Time limit of an answer: a slower model is no use for a run.
 const TIMEOUT: Duration = Duration::from_secs(180);
@@ -115,7 +115,7 @@ struct Checks<'t> {
 /// Failure of a step, which makes the others pointless.
 struct Stopped;
 
-type Walk = Result<(), Stopped>;
+type WalkResult = Result<(), Stopped>;
 
 impl Checks<'_> {
     fn walk(
@@ -123,7 +123,7 @@ impl Checks<'_> {
         endpoint: &Endpoint,
         no_key: Option<&str>,
         client: &Client,
-    ) -> Result<Walk, ModelError> {
+    ) -> Result<WalkResult, ModelError> {
         let Ok(url) = self.url(endpoint) else { return Ok(Err(Stopped)) };
         if self.way(&url, endpoint).is_err() {
             return Ok(Err(Stopped));
@@ -137,7 +137,7 @@ impl Checks<'_> {
             return Ok(self.fail(StepName::Key, why, None));
         }
         let begun = Instant::now();
-        let asked = ask(endpoint, client, Question::words())?;
+        let asked = ask(endpoint, client, TestQuestion::words())?;
         let took = begun.elapsed();
         let mut endpoint = endpoint.clone();
         endpoint.profile = ask::learned(&asked);
@@ -150,7 +150,7 @@ impl Checks<'_> {
         }
         let streams = ask::streams(&endpoint, client)?;
         self.streamed(asked.reply.as_ref().ok(), streams, &asked);
-        let asked = ask(&endpoint, client, Question::one_call())?;
+        let asked = ask(&endpoint, client, TestQuestion::one_call())?;
         Ok(match &asked.reply {
             Ok(reply) => self.called(reply, &asked),
             Err(failure) => self.tools_refused(&endpoint, failure),
@@ -176,7 +176,7 @@ impl Checks<'_> {
     }
 
     /// Tests the name of the host and the connection.
-    fn way(&mut self, url: &reqwest::Url, endpoint: &Endpoint) -> Walk {
+    fn way(&mut self, url: &reqwest::Url, endpoint: &Endpoint) -> WalkResult {
         if let Some(proxy) = reach::proxy(url) {
             let words = format!("the way goes through the proxy in {proxy}");
             self.skip(StepName::Dns, &words);
@@ -214,8 +214,13 @@ impl Checks<'_> {
     }
 
     /// Tests that the connection is secure, or need not be.
-    fn secure(&mut self, url: &reqwest::Url, endpoint: &Endpoint, listed: &Listed) -> Walk {
-        if let Listed::Failed(failure) = listed
+    fn secure(
+        &mut self,
+        url: &reqwest::Url,
+        endpoint: &Endpoint,
+        listed: &ModelList,
+    ) -> WalkResult {
+        if let ModelList::Failed(failure) = listed
             && let Some(name) = broken_way(failure)
         {
             // The host accepts connections, so a failure belongs to the next step.
@@ -234,7 +239,7 @@ impl Checks<'_> {
     }
 
     /// Reports the answer to the first question.
-    fn answered(&mut self, endpoint: &Endpoint, reply: &Reply, took: Duration) -> Walk {
+    fn answered(&mut self, endpoint: &Endpoint, reply: &Reply, took: Duration) -> WalkResult {
         self.ok(StepName::Endpoint, "chat completions are there");
         self.ok(
             StepName::Key,
@@ -259,7 +264,7 @@ impl Checks<'_> {
     }
 
     /// Reports the streaming of the first answer.
-    fn streamed(&mut self, reply: Option<&Reply>, streams: bool, asked: &Asked) {
+    fn streamed(&mut self, reply: Option<&Reply>, streams: bool, asked: &AskOutcome) {
         let counts = reply.is_some_and(|reply| reply.usage.tokens() > 0);
         let usage = if counts { "with usage" } else { "without usage: it is estimated" };
         let request_options = match (streams, asked.request_options.streams) {
@@ -273,7 +278,12 @@ impl Checks<'_> {
     }
 
     /// Finds the step that is to blame for a failed first question.
-    fn refused(&mut self, endpoint: &Endpoint, failure: &Failure, listed: &Listed) -> Walk {
+    fn refused(
+        &mut self,
+        endpoint: &Endpoint,
+        failure: &Failure,
+        listed: &ModelList,
+    ) -> WalkResult {
         let name = blamed(failure);
         let words = failure.words(endpoint);
         for earlier in self.open().filter(|step| *step < name) {
@@ -293,7 +303,7 @@ impl Checks<'_> {
     }
 
     /// Reports the answer to the second question.
-    fn called(&mut self, reply: &Reply, asked: &Asked) -> Walk {
+    fn called(&mut self, reply: &Reply, asked: &AskOutcome) -> WalkResult {
         let words = reply.content.as_deref().unwrap_or_default();
         let advice = "runs need a model that calls tools: choose another one";
         match reply.tool_calls.first() {
@@ -325,7 +335,7 @@ impl Checks<'_> {
         }
     }
 
-    fn tools_refused(&mut self, endpoint: &Endpoint, failure: &Failure) -> Walk {
+    fn tools_refused(&mut self, endpoint: &Endpoint, failure: &Failure) -> WalkResult {
         let advice = match failure {
             Failure::Fault(fault) => Some(fault.advice()),
             Failure::Unreachable { .. } | Failure::Silent(_) | Failure::Cancelled => None,
@@ -341,7 +351,7 @@ impl Checks<'_> {
         self.push(name, StepStatus::Skipped, message, None);
     }
 
-    fn fail(&mut self, name: StepName, message: &str, advice: Option<&str>) -> Walk {
+    fn fail(&mut self, name: StepName, message: &str, advice: Option<&str>) -> WalkResult {
         // Steps that passed stay passed: the next step has failed.
         let name = self.open().next().map_or(name, |next| name.max(next));
         self.push(name, StepStatus::Failed, message, advice);
@@ -369,7 +379,7 @@ impl Checks<'_> {
 }
 
 /// Appends the deviations from the profile.
-fn remarked(message: &str, asked: &Asked) -> String {
+fn remarked(message: &str, asked: &AskOutcome) -> String {
     if asked.lessons.is_empty() {
         return message.to_owned();
     }
@@ -380,10 +390,10 @@ fn remarked(message: &str, asked: &Asked) -> String {
 fn broken_way(failure: &Failure) -> Option<StepName> {
     match failure {
         Failure::Unreachable { layer, .. } => Some(match layer {
-            Layer::Dns => StepName::Dns,
-            Layer::Tcp => StepName::Tcp,
-            Layer::Tls => StepName::Tls,
-            Layer::Http => StepName::Endpoint,
+            ConnectionLayer::Dns => StepName::Dns,
+            ConnectionLayer::Tcp => StepName::Tcp,
+            ConnectionLayer::Tls => StepName::Tls,
+            ConnectionLayer::Http => StepName::Endpoint,
         }),
         Failure::Silent(Timer::Connect) => Some(StepName::Tcp),
         Failure::Silent(Timer::FirstByte | Timer::Idle | Timer::Call)

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use crewagent_core::event::{Channel, Reply};
-use crewagent_dialect::assemble::{Assembler, Flow, Limits, Piece};
+use crewagent_dialect::assemble::{AnswerLimits, AnswerPiece, Assembler, StreamState};
 use crewagent_dialect::fault::{Fault, FaultKind};
-use crewagent_dialect::names::Names;
+use crewagent_dialect::names::ToolNames;
 use crewagent_dialect::profile::Profile;
 use crewagent_dialect::retry::retry_after;
 use crewagent_engine::cancel::Deadline;
@@ -36,7 +36,7 @@ pub(super) struct Exchange {
     pub(super) http: reqwest::Client,
     pub(super) url: reqwest::Url,
     pub(super) profile: Arc<Profile>,
-    pub(super) names: Arc<Names>,
+    pub(super) names: Arc<ToolNames>,
     pub(super) body: Bytes,
     pub(super) is_streamed: bool,
 }
@@ -84,10 +84,11 @@ impl Exchange {
             Ok(Err(error)) => return Err(Failure::of_request(&error).into()),
             Err(_) => return Err(Failure::Silent(Timer::FirstByte).into()),
         };
-        let head = Head::of(&response);
+        let head = AnswerHead::of(&response);
         let meter = Meter::new(begun);
         let bytes = Metered::new(response.bytes_stream(), meter.clone());
-        let watch = Watch { meter, first_byte, idle: timeouts.idle, end: begun + timeouts.call };
+        let watch =
+            AnswerTimeouts { meter, first_byte, idle: timeouts.idle, end: begun + timeouts.call };
         if !head.is_fine() {
             let body = watch.collect(bytes, COMPLAINT).await.unwrap_or_default();
             return Err(head.fault(&body).into());
@@ -96,10 +97,11 @@ impl Exchange {
             self.stream(bytes, watch, &head, speaker).await
         } else {
             let body = watch.collect(bytes, usize::MAX).await?;
-            let reply = Assembler::whole(&body, Limits::default(), &self.names, &self.profile);
+            let reply =
+                Assembler::whole(&body, AnswerLimits::default(), &self.names, &self.profile);
             let reply = reply.map_err(|fault| Failed::from(head.explain(fault, &body)))?;
             let text = reply.content.as_deref().unwrap_or_default();
-            speaker.say(Piece { channel: Channel::Text, text }, Instant::now());
+            speaker.say(AnswerPiece { channel: Channel::Text, text }, Instant::now());
             Ok(reply)
         }
     }
@@ -124,12 +126,12 @@ impl Exchange {
     async fn stream(
         &self,
         bytes: impl Stream<Item = Result<Bytes, Broken>> + Unpin,
-        watch: Watch,
-        head: &Head,
+        watch: AnswerTimeouts,
+        head: &AnswerHead,
         speaker: &mut Speaker,
     ) -> Result<Reply, Failed> {
         let mut events = SseByteStream::new(bytes);
-        let mut assembler = Assembler::new(Limits::default());
+        let mut assembler = Assembler::new(AnswerLimits::default());
         let mut alarm = pin!(sleep_until(Instant::now() + watch.idle.min(FIRST_LOOK)));
         let result = loop {
             tokio::select! {
@@ -144,8 +146,8 @@ impl Exchange {
                     let now = Instant::now();
                     let Some(data) = &event.data else { continue };
                     match assembler.push(data, &mut |piece| speaker.say(piece, now)) {
-                        Ok(Flow::More) => {}
-                        Ok(Flow::Done) => break Ok(()),
+                        Ok(StreamState::More) => {}
+                        Ok(StreamState::Done) => break Ok(()),
                         Err(fault) => break Err(Failure::Fault(fault)),
                     }
                     if let Some(due) = speaker.due() && due < alarm.deadline() {
@@ -192,14 +194,14 @@ fn broken(error: &sse_stream::Error) -> Failure {
 }
 
 /// Timeouts of an answer.
-struct Watch {
+struct AnswerTimeouts {
     meter: Meter,
     first_byte: Instant,
     idle: Duration,
     end: Instant,
 }
 
-impl Watch {
+impl AnswerTimeouts {
     /// Returns the time of the next check, or the timeout that expired.
     fn next_look(&self, now: Instant) -> Result<Instant, Timer> {
         let (timer, over) = match self.meter.last() {
@@ -251,14 +253,14 @@ impl Watch {
 }
 
 /// Head of an answer.
-struct Head {
+struct AnswerHead {
     status: u16,
     content_type: Option<String>,
     location: Option<String>,
     retry_after: Option<Duration>,
 }
 
-impl Head {
+impl AnswerHead {
     fn of(response: &reqwest::Response) -> Self {
         let headers = response.headers();
         let text =

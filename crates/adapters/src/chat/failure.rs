@@ -17,7 +17,7 @@ pub(super) enum Failure {
     Fault(Fault),
     /// The server was not reached, or the connection broke before it answered.
     Unreachable {
-        layer: Layer,
+        layer: ConnectionLayer,
         why: String,
     },
     Silent(Timer),
@@ -26,7 +26,7 @@ pub(super) enum Failure {
 
 /// Layer at which a connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layer {
+pub enum ConnectionLayer {
     /// Lookup of the host's name.
     Dns,
     Tcp,
@@ -49,19 +49,18 @@ impl Failure {
         if error.is_timeout() {
             return Self::Silent(Timer::Connect);
         }
-        Self::Unreachable { layer: Layer::of(error), why: causes(error) }
+        Self::Unreachable { layer: ConnectionLayer::of(error), why: causes(error) }
     }
 
     /// Returns the number of useful retries, if `most` are allowed.
     pub(super) fn retries(&self, most: u32) -> u32 {
         match self {
             Self::Fault(fault) => fault.retries(most),
-            Self::Unreachable { layer: Layer::Tcp | Layer::Http, .. }
+            Self::Unreachable { layer: ConnectionLayer::Tcp | ConnectionLayer::Http, .. }
             | Self::Silent(Timer::Connect | Timer::Idle) => most,
-            Self::Unreachable { layer: Layer::Dns, .. } | Self::Silent(Timer::FirstByte) => {
-                most.min(1)
-            }
-            Self::Unreachable { layer: Layer::Tls, .. }
+            Self::Unreachable { layer: ConnectionLayer::Dns, .. }
+            | Self::Silent(Timer::FirstByte) => most.min(1),
+            Self::Unreachable { layer: ConnectionLayer::Tls, .. }
             | Self::Silent(Timer::Call)
             | Self::Cancelled => 0,
         }
@@ -91,10 +90,10 @@ impl Failure {
             }
             Self::Unreachable { layer, why } => {
                 let what = match layer {
-                    Layer::Dns => "its host has no address",
-                    Layer::Tcp => "no connection",
-                    Layer::Tls => "no secure connection",
-                    Layer::Http => "the connection was lost",
+                    ConnectionLayer::Dns => "its host has no address",
+                    ConnectionLayer::Tcp => "no connection",
+                    ConnectionLayer::Tls => "no secure connection",
+                    ConnectionLayer::Http => "the connection was lost",
                 };
                 format!("The model {who} cannot be reached: {what} ({}).", scrubbed(why, endpoint))
             }
@@ -115,18 +114,18 @@ impl Failure {
     fn advice(&self, endpoint: &Endpoint) -> String {
         match self {
             Self::Fault(fault) => fault.advice().to_owned(),
-            Self::Unreachable { layer: Layer::Dns, .. } => {
+            Self::Unreachable { layer: ConnectionLayer::Dns, .. } => {
                 "Check the base URL of the model and the network, then resume the run.".to_owned()
             }
-            Self::Unreachable { layer: Layer::Tcp, .. } => {
+            Self::Unreachable { layer: ConnectionLayer::Tcp, .. } => {
                 "Check that the server runs and that the base URL has the right port, then resume the run.".to_owned()
             }
-            Self::Unreachable { layer: Layer::Tls, .. } => {
+            Self::Unreachable { layer: ConnectionLayer::Tls, .. } => {
                 "Check the base URL: a plain server needs http://, and a company's own certificate must be known to the \
                  system or named in SSL_CERT_FILE."
                     .to_owned()
             }
-            Self::Unreachable { layer: Layer::Http, .. } => "Resume the run to try again.".to_owned(),
+            Self::Unreachable { layer: ConnectionLayer::Http, .. } => "Resume the run to try again.".to_owned(),
             Self::Silent(timer) => {
                 let setting = match timer {
                     Timer::Connect => "connect-timeout",
@@ -223,7 +222,7 @@ fn scrubbed(text: &str, endpoint: &Endpoint) -> String {
     text
 }
 
-impl Layer {
+impl ConnectionLayer {
     /// Returns the layer at which a request without an answer failed.
     pub(super) fn of(error: &reqwest::Error) -> Self {
         let mut next: Option<&(dyn Error + 'static)> = error.source();

@@ -4,7 +4,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use crewagent_core::event::{Channel, Reply};
-use crewagent_dialect::assemble::Piece;
+use crewagent_dialect::assemble::AnswerPiece;
 use crewagent_engine::model::{Delta, Progress};
 use tokio::time::Instant;
 
@@ -35,7 +35,7 @@ impl Speaker {
     }
 
     /// Adds a piece; it is sent soon.
-    pub(super) fn say(&mut self, piece: Piece<'_>, now: Instant) {
+    pub(super) fn say(&mut self, piece: AnswerPiece<'_>, now: Instant) {
         if self.channel != piece.channel {
             self.flush(now);
             self.channel = piece.channel;

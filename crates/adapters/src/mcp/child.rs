@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::Shared;
+use super::SharedServer;
 
 /// Variables that every server gets: those that programs need to run, and no others.
 const PASSED_ON: &[&str] = &[
@@ -55,13 +55,13 @@ const REAP: Duration = Duration::from_secs(1);
 const STDERR_LINE: u64 = 16 << 10;
 
 /// Running server. It ends with the value, together with all processes it started.
-pub(super) struct Child {
+pub(super) struct ServerProcess {
     process: Box<dyn ChildWrapper>,
     is_over: bool,
 }
 
 /// Program to start.
-pub(super) struct Program<'p> {
+pub(super) struct ServerProgram<'p> {
     pub(super) command: &'p str,
     pub(super) args: Vec<SecretString>,
     pub(super) env: BTreeMap<String, SecretString>,
@@ -70,9 +70,9 @@ pub(super) struct Program<'p> {
 
 /// Starts a server. Its standard error is written to its log.
 pub(super) fn start(
-    program: Program<'_>,
-    shared: &Arc<Shared>,
-) -> io::Result<(Child, ChildStdout, ChildStdin)> {
+    program: ServerProgram<'_>,
+    shared: &Arc<SharedServer>,
+) -> io::Result<(ServerProcess, ChildStdout, ChildStdin)> {
     let mut command = Command::new(program.command);
     command.args(program.args.iter().map(|arg| arg.expose_secret()));
     command.env_clear();
@@ -98,10 +98,10 @@ pub(super) fn start(
     if let Some(stderr) = child.stderr().take() {
         tokio::spawn(overhear(stderr, shared.clone()));
     }
-    Ok((Child { process: child, is_over: false }, stdout, stdin))
+    Ok((ServerProcess { process: child, is_over: false }, stdout, stdin))
 }
 
-impl Child {
+impl ServerProcess {
     /// Ends the server and all processes it started. Returns its exit status, if it exited by itself.
     pub(super) async fn end(mut self) -> Option<ExitStatus> {
         let status = timeout(POLITE, self.process.wait()).await.ok().and_then(Result::ok);
@@ -113,7 +113,7 @@ impl Child {
     }
 }
 
-impl Drop for Child {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         if !self.is_over {
             let _ = self.process.start_kill();
@@ -122,7 +122,7 @@ impl Drop for Child {
 }
 
 /// Writes a server's standard error to its log, line by line.
-async fn overhear(stderr: ChildStderr, shared: Arc<Shared>) {
+async fn overhear(stderr: ChildStderr, shared: Arc<SharedServer>) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use crewagent_core::tool::server_tool::{Listed, ResourceOffer, ToolOffer};
+use crewagent_core::tool::server_tool::{ResourceOffer, ServerToolList, ToolOffer};
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
     ClientRequest, CustomResult, ErrorCode, ListToolsRequest, PaginatedRequestParams,
@@ -24,13 +24,13 @@ use rmcp::transport::streamable_http_client::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize as _;
 
-use super::child::{self, Child, Program};
-use super::listener::Listener;
-use super::reader::{Bounded, Reason};
-use super::{STARTUP, Shared};
+use super::child::{self, ServerProcess, ServerProgram};
+use super::listener::NotificationListener;
+use super::reader::{Bounded, EndReason};
+use super::{STARTUP, SharedServer};
 use crate::chat::connections;
-use crewagent_engine::store::{Environment, KeySource, ServerWay, Template, stored_name};
-use crewagent_engine::tool_server::{About, Layer, Offer, ServerFault};
+use crewagent_engine::store::{Environment, KeySource, ServerWay, VariableTemplate, stored_name};
+use crewagent_engine::tool_server::{About, ServerFault, ServerLayer, ServerOffer};
 
 /// Time limit of a connection over HTTP.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -38,38 +38,40 @@ const CONNECT: Duration = Duration::from_secs(10);
 const MOST_PAGES: usize = 32;
 
 /// Connection to a server.
-pub(super) struct Link {
+pub(super) struct ServerLink {
     pub(super) peer: Peer<RoleClient>,
     /// Completes when the connection ends.
     pub(super) ended: Pin<Box<dyn Future<Output = ()> + Send>>,
-    pub(super) child: Option<Child>,
-    pub(super) reason: Reason,
+    pub(super) child: Option<ServerProcess>,
+    pub(super) reason: EndReason,
 }
 
 /// Progress of a start, to report where it stopped.
 #[derive(Default)]
-pub(super) struct Progress(AtomicU8);
+pub(super) struct StartProgress(AtomicU8);
 
-impl Progress {
-    fn reach(&self, layer: Layer) {
+impl StartProgress {
+    fn reach(&self, layer: ServerLayer) {
         self.0.store(layer as u8, Ordering::SeqCst);
     }
 
-    fn layer(&self) -> Layer {
+    fn layer(&self) -> ServerLayer {
         let reached = usize::from(self.0.load(Ordering::SeqCst));
-        Layer::ALL[reached.min(Layer::ALL.len() - 1)]
+        ServerLayer::ALL[reached.min(ServerLayer::ALL.len() - 1)]
     }
 }
 
 /// Starts a server and lists its offer.
-pub(super) async fn open(shared: &Arc<Shared>) -> Result<(Link, Offer), ServerFault> {
+pub(super) async fn open(
+    shared: &Arc<SharedServer>,
+) -> Result<(ServerLink, ServerOffer), ServerFault> {
     let set = shared.settings.startup_timeout;
     let limit = set.map_or(STARTUP, |limit| Duration::from_secs(limit.seconds()));
-    let progress = Progress::default();
+    let progress = StartProgress::default();
     let opened = async {
         let link = match link(shared, &progress, ClientLifecycleMode::Initialize).await {
             // Newer servers have no handshake.
-            Err(Failure::NoHandshake) => {
+            Err(ConnectFailure::NoHandshake) => {
                 let preferred_versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
                 let discover = ClientLifecycleMode::Discover { preferred_versions };
                 link(shared, &progress, discover).await
@@ -77,12 +79,12 @@ pub(super) async fn open(shared: &Arc<Shared>) -> Result<(Link, Offer), ServerFa
             other => other,
         };
         let link = link.map_err(|failure| failure.fault(&progress, shared))?;
-        progress.reach(Layer::List);
+        progress.reach(ServerLayer::List);
         match offer(shared, &link.peer).await {
             Ok(offer) => Ok((link, offer)),
             Err(error) => {
                 let why = link.close().await.unwrap_or_else(|| causes(&error));
-                Err(Failure::Text(why).fault(&progress, shared))
+                Err(ConnectFailure::Text(why).fault(&progress, shared))
             }
         }
     };
@@ -90,31 +92,31 @@ pub(super) async fn open(shared: &Arc<Shared>) -> Result<(Link, Offer), ServerFa
         Ok(opened) => opened,
         Err(_) => {
             let why = match progress.layer() {
-                Layer::Settings | Layer::Start => "it did not start",
-                Layer::Handshake => "it did not answer the handshake",
-                Layer::List => "it did not say which tools it has",
+                ServerLayer::Settings | ServerLayer::Start => "it did not start",
+                ServerLayer::Handshake => "it did not answer the handshake",
+                ServerLayer::List => "it did not say which tools it has",
             };
             let why = format!("{why} within {} seconds", limit.as_secs());
-            Err(Failure::Text(why).fault(&progress, shared))
+            Err(ConnectFailure::Text(why).fault(&progress, shared))
         }
     }
 }
 
 /// Reason why there is no connection.
-enum Failure {
+enum ConnectFailure {
     /// The server uses a version of the protocol without a handshake.
     NoHandshake,
     Text(String),
 }
 
-impl Failure {
-    fn fault(self, progress: &Progress, shared: &Shared) -> ServerFault {
+impl ConnectFailure {
+    fn fault(self, progress: &StartProgress, shared: &SharedServer) -> ServerFault {
         let mut message = match self {
             Self::NoHandshake => "it speaks no version of the protocol that we know".to_owned(),
             Self::Text(why) => why,
         };
         let layer = progress.layer();
-        if layer > Layer::Start
+        if layer > ServerLayer::Start
             && let Some(line) = shared.logs.last()
         {
             message.push_str(&format!("; the last it logged is: {}", line.text));
@@ -125,11 +127,11 @@ impl Failure {
 
 /// Parameters of the connection, with every reference filled in.
 enum Means<'s> {
-    Child(Program<'s>),
+    Child(ServerProgram<'s>),
     Http { url: SecretString, headers: HashMap<HeaderName, HeaderValue> },
 }
 
-fn means(shared: &Shared) -> Result<Means<'_>, Failure> {
+fn means(shared: &SharedServer) -> Result<Means<'_>, ConnectFailure> {
     let filler = Filler { shared, environment: Environment::of_process() };
     for secret in shared.settings.way.open_secrets() {
         shared.veil.add(&secret.into());
@@ -137,7 +139,12 @@ fn means(shared: &Shared) -> Result<Means<'_>, Failure> {
     Ok(match &shared.settings.way {
         ServerWay::Child { command, args, env, cwd } => {
             let args = args.iter().map(|arg| filler.fill(arg)).collect::<Result<_, _>>()?;
-            Means::Child(Program { command, args, env: filler.all(env)?, cwd: cwd.as_deref() })
+            Means::Child(ServerProgram {
+                command,
+                args,
+                env: filler.all(env)?,
+                cwd: cwd.as_deref(),
+            })
         }
         ServerWay::Http { url, headers } => {
             Means::Http { url: filler.fill(url)?, headers: http_headers(&filler.all(headers)?)? }
@@ -146,27 +153,27 @@ fn means(shared: &Shared) -> Result<Means<'_>, Failure> {
 }
 
 async fn link(
-    shared: &Arc<Shared>,
-    progress: &Progress,
+    shared: &Arc<SharedServer>,
+    progress: &StartProgress,
     lifecycle: ClientLifecycleMode,
-) -> Result<Link, Failure> {
-    progress.reach(Layer::Settings);
+) -> Result<ServerLink, ConnectFailure> {
+    progress.reach(ServerLayer::Settings);
     let means = means(shared)?;
-    progress.reach(Layer::Start);
-    let (listener, reason) = (Listener(shared.clone()), Reason::default());
+    progress.reach(ServerLayer::Start);
+    let (listener, reason) = (NotificationListener(shared.clone()), EndReason::default());
     match means {
         Means::Child(program) => {
             let command = program.command;
             let (child, stdout, stdin) = child::start(program, shared).map_err(|error| {
                 let is_missing = error.kind() == std::io::ErrorKind::NotFound;
                 let advice = if is_missing { "; is it installed, and in PATH?" } else { "" };
-                Failure::Text(format!("`{command}` cannot be started: {error}{advice}"))
+                ConnectFailure::Text(format!("`{command}` cannot be started: {error}{advice}"))
             })?;
-            progress.reach(Layer::Handshake);
+            progress.reach(ServerLayer::Handshake);
             let transport = AsyncRwTransport::new(Bounded::new(stdout, reason.clone()), stdin)
                 .with_max_line_length(usize::MAX);
             match serve_client_with_lifecycle(listener, transport, lifecycle).await {
-                Ok(running) => Ok(Link::new(running, Some(child), reason)),
+                Ok(running) => Ok(ServerLink::new(running, Some(child), reason)),
                 Err(error) => {
                     let status = child.end().await;
                     let told = reason.take().or_else(|| status.map(|it| format!("it ended: {it}")));
@@ -176,12 +183,13 @@ async fn link(
         }
         Means::Http { url, headers } => {
             let url = url.expose_secret();
-            let client = connections(url, CONNECT).map_err(|error| Failure::Text(error.message))?;
+            let client =
+                connections(url, CONNECT).map_err(|error| ConnectFailure::Text(error.message))?;
             let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
             let transport = StreamableHttpClientTransport::with_client(client, config);
-            progress.reach(Layer::Handshake);
+            progress.reach(ServerLayer::Handshake);
             match serve_client_with_lifecycle(listener, transport, lifecycle).await {
-                Ok(running) => Ok(Link::new(running, None, reason)),
+                Ok(running) => Ok(ServerLink::new(running, None, reason)),
                 Err(error) => Err(refused(error, None)),
             }
         }
@@ -189,28 +197,28 @@ async fn link(
 }
 
 /// Translates a failed handshake. `told` is the reason known from elsewhere.
-fn refused(error: ClientInitializeError, told: Option<String>) -> Failure {
+fn refused(error: ClientInitializeError, told: Option<String>) -> ConnectFailure {
     if let ClientInitializeError::JsonRpcError(error) = &error
         && matches!(
             error.code,
             ErrorCode::METHOD_NOT_FOUND | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
         )
     {
-        return Failure::NoHandshake;
+        return ConnectFailure::NoHandshake;
     }
     let is_closed = matches!(error, ClientInitializeError::ConnectionClosed(_));
-    Failure::Text(match (told, is_closed) {
+    ConnectFailure::Text(match (told, is_closed) {
         (Some(told), _) => told,
         (None, true) => "it closed the connection before the handshake was done".to_owned(),
         (None, false) => causes(&error),
     })
 }
 
-impl Link {
+impl ServerLink {
     fn new(
-        running: rmcp::service::RunningService<RoleClient, Listener>,
-        child: Option<Child>,
-        reason: Reason,
+        running: rmcp::service::RunningService<RoleClient, NotificationListener>,
+        child: Option<ServerProcess>,
+        reason: EndReason,
     ) -> Self {
         let peer = running.peer().clone();
         let ended = Box::pin(async move {
@@ -234,7 +242,10 @@ impl Link {
 }
 
 /// Lists everything that a server offers, page by page.
-pub(super) async fn offer(shared: &Shared, peer: &Peer<RoleClient>) -> Result<Offer, ServiceError> {
+pub(super) async fn offer(
+    shared: &SharedServer,
+    peer: &Peer<RoleClient>,
+) -> Result<ServerOffer, ServiceError> {
     let info = peer.peer_info();
     let capabilities = info.as_ref().map(|info| info.capabilities.clone()).unwrap_or_default();
     let mut tools = Vec::new();
@@ -264,7 +275,7 @@ pub(super) async fn offer(shared: &Shared, peer: &Peer<RoleClient>) -> Result<Of
         }
     }
     let readable = capabilities.resources.is_some().then_some(resources.as_slice());
-    let listed = Listed::of(&shared.name, tools, readable);
+    let listed = ServerToolList::of(&shared.name, tools, readable);
     let about = info.map(|info| About {
         title: info
             .server_info
@@ -273,7 +284,7 @@ pub(super) async fn offer(shared: &Shared, peer: &Peer<RoleClient>) -> Result<Of
             .unwrap_or_default(),
         protocol: info.protocol_version.to_string(),
     });
-    Ok(Offer { listed: Ok(listed), resources, about: about.unwrap_or_default() })
+    Ok(ServerOffer { listed: Ok(listed), resources, about: about.unwrap_or_default() })
 }
 
 /// Lists one page of tools, with the cursor of the next one. The library accepts a list as a whole or not at all; here
@@ -315,38 +326,38 @@ fn page(cursor: Option<String>) -> Option<PaginatedRequestParams> {
 
 /// Resolver of references in the settings: keys stored for the server, else variables.
 struct Filler<'s> {
-    shared: &'s Shared,
+    shared: &'s SharedServer,
     environment: Environment<'static>,
 }
 
 impl Filler<'_> {
-    fn fill(&self, template: &Template) -> Result<SecretString, Failure> {
-        let Shared { secrets, name, veil, .. } = self.shared;
+    fn fill(&self, template: &VariableTemplate) -> Result<SecretString, ConnectFailure> {
+        let SharedServer { secrets, name, veil, .. } = self.shared;
         let get = |variable: &str| {
             let stored = secrets.get(&KeySource::File, &stored_name(name, variable));
             let stored = stored.ok().flatten();
             stored.or_else(|| self.environment.get(variable).map(SecretString::from))
         };
         let filled = template.filled(&get, &mut |secret| veil.add(secret));
-        filled.map_err(|missing| Failure::Text(missing.to_string()))
+        filled.map_err(|missing| ConnectFailure::Text(missing.to_string()))
     }
 
     fn all(
         &self,
-        values: &BTreeMap<String, Template>,
-    ) -> Result<BTreeMap<String, SecretString>, Failure> {
+        values: &BTreeMap<String, VariableTemplate>,
+    ) -> Result<BTreeMap<String, SecretString>, ConnectFailure> {
         values.iter().map(|(name, value)| Ok((name.clone(), self.fill(value)?))).collect()
     }
 }
 
 fn http_headers(
     headers: &BTreeMap<String, SecretString>,
-) -> Result<HashMap<HeaderName, HeaderValue>, Failure> {
+) -> Result<HashMap<HeaderName, HeaderValue>, ConnectFailure> {
     let header = |(name, value): (&String, &SecretString)| {
-        let wrong = |_| Failure::Text(format!("the header `{name}` cannot have its value"));
+        let wrong = |_| ConnectFailure::Text(format!("the header `{name}` cannot have its value"));
         let key = name
             .parse::<HeaderName>()
-            .map_err(|_| Failure::Text(format!("`{name}` is not the name of a header")))?;
+            .map_err(|_| ConnectFailure::Text(format!("`{name}` is not the name of a header")))?;
         let mut value = HeaderValue::from_str(value.expose_secret()).map_err(wrong)?;
         value.set_sensitive(true);
         Ok((key, value))

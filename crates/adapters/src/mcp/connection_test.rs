@@ -9,22 +9,24 @@ use super::McpServer;
 use crate::chat::StepStatus;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::store::{Secrets, ServerSettings};
-use crewagent_engine::tool_server::{Layer, LogLine, Offer, ServerFault, ToolServer as _};
+use crewagent_engine::tool_server::{
+    LogLine, ServerFault, ServerLayer, ServerOffer, ToolServer as _,
+};
 
 /// Result of a connection test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConnectionTest {
-    pub steps: Vec<CheckStep>,
+    pub steps: Vec<ServerTestStep>,
     /// Offer of the server, or the reason why there is none.
-    pub offer: Arc<Offer>,
+    pub offer: Arc<ServerOffer>,
     /// Last lines of its log.
     pub log: Vec<LogLine>,
 }
 
 /// Step of a connection test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CheckStep {
-    pub layer: Layer,
+pub struct ServerTestStep {
+    pub layer: ServerLayer,
     pub status: StepStatus,
     /// Result of the step, or the reason of its failure.
     pub message: String,
@@ -32,7 +34,7 @@ pub struct CheckStep {
 
 impl ConnectionTest {
     /// Returns the step that failed.
-    pub fn failed(&self) -> Option<&CheckStep> {
+    pub fn failed(&self) -> Option<&ServerTestStep> {
         self.steps.iter().find(|step| step.status == StepStatus::Failed)
     }
 }
@@ -52,16 +54,16 @@ pub fn test_connection(
     ConnectionTest { steps: steps(&offer), offer, log }
 }
 
-fn steps(offer: &Offer) -> Vec<CheckStep> {
+fn steps(offer: &ServerOffer) -> Vec<ServerTestStep> {
     let fault = offer.listed.as_ref().err();
     let stopped = fault.map(|fault| match fault {
         ServerFault::Unavailable { layer, .. } => *layer,
         ServerFault::TimedOut
         | ServerFault::Stopped
         | ServerFault::Lost(_)
-        | ServerFault::Refused { .. } => Layer::List,
+        | ServerFault::Refused { .. } => ServerLayer::List,
     });
-    let step = |layer: Layer| {
+    let step = |layer: ServerLayer| {
         let (status, message) = match stopped {
             Some(at) if layer == at => {
                 (StepStatus::Failed, fault.map(ToString::to_string).unwrap_or_default())
@@ -69,25 +71,28 @@ fn steps(offer: &Offer) -> Vec<CheckStep> {
             Some(at) if layer > at => (StepStatus::Skipped, String::new()),
             Some(_) | None => (StepStatus::Ok, brought(layer, offer)),
         };
-        CheckStep { layer, status, message }
+        ServerTestStep { layer, status, message }
     };
-    Layer::ALL.map(step).to_vec()
+    ServerLayer::ALL.map(step).to_vec()
 }
 
 /// Describes the result of a step that passed.
-fn brought(layer: Layer, offer: &Offer) -> String {
+fn brought(layer: ServerLayer, offer: &ServerOffer) -> String {
     let counted = |count: usize, what: &str| match count {
         1 => format!("1 {what}"),
         count => format!("{count} {what}s"),
     };
     match (layer, &offer.listed) {
-        (Layer::Handshake, _) if !offer.about.title.is_empty() => {
+        (ServerLayer::Handshake, _) if !offer.about.title.is_empty() => {
             format!("{}, protocol {}", offer.about.title, offer.about.protocol)
         }
-        (Layer::List, Ok(listed)) => {
+        (ServerLayer::List, Ok(listed)) => {
             let tools = counted(listed.tools.len(), "tool");
             format!("{tools}, {}", counted(offer.resources.len(), "resource"))
         }
-        (Layer::Settings | Layer::Start | Layer::Handshake | Layer::List, _) => String::new(),
+        (
+            ServerLayer::Settings | ServerLayer::Start | ServerLayer::Handshake | ServerLayer::List,
+            _,
+        ) => String::new(),
     }
 }

@@ -10,12 +10,12 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RoleClient};
 
-use super::Shared;
+use super::SharedServer;
 
 /// Receiver of one server's notifications.
-pub(super) struct Listener(pub(super) Arc<Shared>);
+pub(super) struct NotificationListener(pub(super) Arc<SharedServer>);
 
-impl ClientHandler for Listener {
+impl ClientHandler for NotificationListener {
     async fn on_logging_message(
         &self,
         params: LoggingMessageNotificationParam,

@@ -16,9 +16,9 @@ const WINDOW: Duration = Duration::from_secs(10);
 
 /// Reason why a connection ended, set by the task that knows it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reason(Arc<Mutex<Option<String>>>);
+pub(super) struct EndReason(Arc<Mutex<Option<String>>>);
 
-impl Reason {
+impl EndReason {
     pub(super) fn set(&self, why: impl Into<String>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.into());
     }
@@ -31,13 +31,13 @@ impl Reason {
 /// Reader with limits.
 pub(super) struct Bounded<R> {
     inner: R,
-    reason: Reason,
+    reason: EndReason,
     line: usize,
     window: (Instant, usize),
 }
 
 impl<R> Bounded<R> {
-    pub(super) fn new(inner: R, reason: Reason) -> Self {
+    pub(super) fn new(inner: R, reason: EndReason) -> Self {
         Self { inner, reason, line: 0, window: (Instant::now(), 0) }
     }
 
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_line_without_an_end_is_too_much() {
-        let mut reader = Bounded::new(tokio::io::empty(), Reason::default());
+        let mut reader = Bounded::new(tokio::io::empty(), EndReason::default());
         let piece = vec![b'x'; LINE / 2];
         assert_eq!(reader.count(&piece), None);
         assert_eq!(reader.count(b"\n"), None);
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_lines_is_too_much() {
-        let mut reader = Bounded::new(tokio::io::empty(), Reason::default());
+        let mut reader = Bounded::new(tokio::io::empty(), EndReason::default());
         let lines = [b'\n'; 1 << 20];
         let told = (0..100).find_map(|_| reader.count(&lines));
         assert!(told.unwrap().contains("in 10 seconds"));

@@ -4,7 +4,7 @@ use rmcp::model::ServerResult;
 use serde_json::Value as Json;
 
 use super::veil::Veil;
-use crewagent_engine::tool_server::{Part, ToolResult};
+use crewagent_engine::tool_server::{ResultPart, ToolResult};
 
 /// Returns the result of a tool call, or of reading a resource.
 pub(super) fn output(result: &ServerResult, veil: &Veil) -> ToolResult {
@@ -18,9 +18,9 @@ pub(super) fn output(result: &ServerResult, veil: &Veil) -> ToolResult {
     }
 }
 
-fn part(item: &Json, veil: &Veil) -> Option<Part> {
+fn part(item: &Json, veil: &Veil) -> Option<ResultPart> {
     let text = |key: &str| item[key].as_str().map(str::to_owned);
-    let attachment = |kind: &'static str, data: Option<&str>| Part::Attachment {
+    let attachment = |kind: &'static str, data: Option<&str>| ResultPart::Attachment {
         kind,
         mime: text("mimeType"),
         bytes: data.map(decoded_size).or_else(|| item["size"].as_u64()),
@@ -33,7 +33,7 @@ fn part(item: &Json, veil: &Veil) -> Option<Part> {
         // A resource inside a result is the same as one that was read.
         Some("resource") => part(&item["resource"], veil),
         Some(_) | None => match (item["text"].as_str(), item["blob"].as_str()) {
-            (Some(text), _) => Some(Part::Text(veil.over(text))),
+            (Some(text), _) => Some(ResultPart::Text(veil.over(text))),
             (None, Some(blob)) => Some(attachment("resource", Some(blob))),
             (None, None) => None,
         },

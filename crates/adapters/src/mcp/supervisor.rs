@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::connect::{self, Link};
-use super::{Line, Phase, STARTUP, Shared};
-use crewagent_engine::tool_server::{Layer, Offer, ServerFault};
+use super::connect::{self, ServerLink};
+use super::{ConnectionPhase, STARTUP, ServerConnection, SharedServer};
+use crewagent_engine::tool_server::{ServerFault, ServerLayer, ServerOffer};
 
 /// Maximum wait before a failed server is started again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -16,7 +16,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 const STEADY: Duration = Duration::from_secs(60);
 
 /// Starts the server when it is needed, and again after it exited, until it is told to stop.
-pub(super) async fn supervise(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
+pub(super) async fn supervise(shared: Arc<SharedServer>, mut stop: watch::Receiver<bool>) {
     let mut strikes = 0;
     loop {
         tokio::select! {
@@ -24,13 +24,15 @@ pub(super) async fn supervise(shared: Arc<Shared>, mut stop: watch::Receiver<boo
             _ = stop.wait_for(|stop| *stop) => return,
         }
         let is_early = match &shared.state.borrow().phase {
-            Phase::Down { until, .. } => Instant::now() < *until,
-            Phase::Asleep | Phase::Starting | Phase::Ready(_) => false,
+            ConnectionPhase::Down { until, .. } => Instant::now() < *until,
+            ConnectionPhase::Asleep | ConnectionPhase::Starting | ConnectionPhase::Ready(_) => {
+                false
+            }
         };
         if is_early {
             continue;
         }
-        enter(&shared, Phase::Starting);
+        enter(&shared, ConnectionPhase::Starting);
         let opened = tokio::select! {
             opened = connect::open(&shared) => opened,
             // The process ends with the value that holds it.
@@ -45,16 +47,16 @@ pub(super) async fn supervise(shared: Arc<Shared>, mut stop: watch::Receiver<boo
             }
         };
         let began = Instant::now();
-        let line = Line { peer: link.peer.clone(), suspect: Arc::default() };
+        let line = ServerConnection { peer: link.peer.clone(), suspect: Arc::default() };
         shared.state.send_modify(|state| {
-            state.phase = Phase::Ready(line.clone());
+            state.phase = ConnectionPhase::Ready(line.clone());
             state.offer = Some(Arc::new(offer));
         });
         let is_stopped = tokio::select! {
             () = attend(&mut link, &line, &shared) => false,
             _ = stop.wait_for(|stop| *stop) => true,
         };
-        enter(&shared, Phase::Starting);
+        enter(&shared, ConnectionPhase::Starting);
         let why = link.close().await.unwrap_or_else(|| "the connection ended".to_owned());
         if is_stopped {
             return;
@@ -63,14 +65,14 @@ pub(super) async fn supervise(shared: Arc<Shared>, mut stop: watch::Receiver<boo
         // The first restart is immediate.
         strikes = if began.elapsed() > STEADY { 0 } else { strikes };
         let fault =
-            ServerFault::Unavailable { layer: Layer::Start, message: shared.veil.over(&why) };
+            ServerFault::Unavailable { layer: ServerLayer::Start, message: shared.veil.over(&why) };
         down(&shared, fault, strikes);
         strikes += 1;
     }
 }
 
 /// Keeps the list of tools up to date until the connection ends.
-async fn attend(link: &mut Link, line: &Line, shared: &Arc<Shared>) {
+async fn attend(link: &mut ServerLink, line: &ServerConnection, shared: &Arc<SharedServer>) {
     loop {
         tokio::select! {
             () = &mut link.ended => return,
@@ -86,7 +88,7 @@ async fn attend(link: &mut Link, line: &Line, shared: &Arc<Shared>) {
 }
 
 /// Stores a new offer if it differs.
-fn take(shared: &Shared, offer: Offer) {
+fn take(shared: &SharedServer, offer: ServerOffer) {
     shared.state.send_if_modified(|state| {
         let is_new = state.offer.as_deref() != Some(&offer);
         if is_new {
@@ -96,13 +98,13 @@ fn take(shared: &Shared, offer: Offer) {
     });
 }
 
-fn enter(shared: &Shared, phase: Phase) {
+fn enter(shared: &SharedServer, phase: ConnectionPhase) {
     shared.state.send_modify(|state| state.phase = phase);
 }
 
-fn down(shared: &Shared, fault: ServerFault, strikes: u32) {
+fn down(shared: &SharedServer, fault: ServerFault, strikes: u32) {
     let until = Instant::now() + wait(strikes);
-    enter(shared, Phase::Down { fault, until });
+    enter(shared, ConnectionPhase::Down { fault, until });
 }
 
 /// Returns the wait before a restart after this many failures in a row.

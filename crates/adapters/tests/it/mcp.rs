@@ -20,7 +20,9 @@ use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::{Run, Runtime, StartConversation};
 use crewagent_engine::store::{Settings, Store};
-use crewagent_engine::tool_server::{Offer, Order, Part, ServerFault, ToolResult, ToolServer as _};
+use crewagent_engine::tool_server::{
+    ResultPart, ServerFault, ServerOffer, ServerOrder, ToolResult, ToolServer as _,
+};
 use crewagent_scenario::scripted::Scripted;
 use crewagent_testkit::mcp::{BEHAVIOUR, serve};
 use serde_json::{Map, Value as Json, json};
@@ -146,7 +148,7 @@ fn soon() -> Deadline {
 }
 
 /// Returns the offer of a server that was not used before.
-fn offer(server: &McpServer) -> std::sync::Arc<Offer> {
+fn offer(server: &McpServer) -> std::sync::Arc<ServerOffer> {
     server.wake();
     server.offer(&soon())
 }
@@ -161,7 +163,7 @@ fn call_until(
     arguments: Json,
     deadline: &Deadline,
 ) -> Result<ToolResult, ServerFault> {
-    server.call(Order::Tool { name, arguments: object(arguments) }, deadline)
+    server.call(ServerOrder::Tool { name, arguments: object(arguments) }, deadline)
 }
 
 fn object(value: Json) -> Map<String, Json> {
@@ -173,7 +175,7 @@ fn object(value: Json) -> Map<String, Json> {
 
 fn text(output: &ToolResult) -> &str {
     match output.parts.as_slice() {
-        [Part::Text(text)] => text,
+        [ResultPart::Text(text)] => text,
         other => panic!("{other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crewagent_engine::cancel::{Cancel, Deadline};
-use crewagent_engine::tool_server::{Part, ServerFault, ToolServer as _};
+use crewagent_engine::tool_server::{ResultPart, ServerFault, ToolServer as _};
 use serde_json::json;
 
 use crate::servers::{Listening, ServerFixture, TIMEOUT, kill, text};
@@ -26,7 +26,7 @@ fn check_everything(fixture: &ServerFixture) {
     let sum = fixture.call("get-sum", json!({ "a": 2, "b": 40 })).unwrap();
     assert!(text(&sum).contains("42"), "{sum:?}");
     let image = fixture.call("get-tiny-image", json!({})).unwrap();
-    let is_image = |part: &Part| matches!(part, Part::Attachment { kind: "image", mime: Some(mime), bytes: Some(1..), .. } if mime == "image/png");
+    let is_image = |part: &ResultPart| matches!(part, ResultPart::Attachment { kind: "image", mime: Some(mime), bytes: Some(1..), .. } if mime == "image/png");
     assert!(image.parts.iter().any(is_image), "{image:?}");
     let weather = fixture.call("get-structured-content", json!({ "location": "Chicago" })).unwrap();
     assert!(weather.structured.is_some(), "{weather:?}");

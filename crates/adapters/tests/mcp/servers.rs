@@ -11,7 +11,9 @@ use crewagent_adapters::mcp::McpServer;
 use crewagent_core::tool::fixture::ServerTool;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::store::{Settings, Store};
-use crewagent_engine::tool_server::{Offer, Order, Part, ServerFault, ToolResult, ToolServer as _};
+use crewagent_engine::tool_server::{
+    ResultPart, ServerFault, ServerOffer, ServerOrder, ToolResult, ToolServer as _,
+};
 use crewagent_testkit::eventually;
 use serde_json::Value as Json;
 use tempfile::TempDir;
@@ -67,7 +69,7 @@ impl ServerFixture {
         self.scratch.path().join(name)
     }
 
-    pub(crate) fn offer(&self) -> Arc<Offer> {
+    pub(crate) fn offer(&self) -> Arc<ServerOffer> {
         self.server.wake();
         self.server.offer(&soon())
     }
@@ -87,11 +89,11 @@ impl ServerFixture {
         deadline: &Deadline,
     ) -> Result<ToolResult, ServerFault> {
         let Json::Object(arguments) = arguments else { panic!("no object") };
-        self.server.call(Order::Tool { name, arguments }, deadline)
+        self.server.call(ServerOrder::Tool { name, arguments }, deadline)
     }
 
     pub(crate) fn read(&self, uri: &str) -> Result<ToolResult, ServerFault> {
-        self.server.call(Order::Resource { uri: uri.to_owned() }, &soon())
+        self.server.call(ServerOrder::Resource { uri: uri.to_owned() }, &soon())
     }
 }
 
@@ -102,8 +104,8 @@ pub(crate) fn soon() -> Deadline {
 /// Returns the text of a result.
 pub(crate) fn text(output: &ToolResult) -> String {
     let words = output.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        Part::Attachment { .. } => None,
+        ResultPart::Text(text) => Some(text.as_str()),
+        ResultPart::Attachment { .. } => None,
     });
     words.collect::<Vec<_>>().join("\n")
 }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, str};
 
-use crewagent_testkit::loopback::{Answer, Call, Plan};
+use crewagent_testkit::loopback::{AnswerCall, AnswerPlan, ModelAnswer};
 use crewagent_testkit::package::generated;
 use crewagent_testkit::report;
 use serde_json::{Value as Json, json};
@@ -117,13 +117,13 @@ fn story(fixture: &BenchFixture) -> Result<Sent, Failure> {
     let scripted = run("scripted", &format!("scripted:{}", scenario.display()))?.output()?;
     let answers = replies(str::from_utf8(&scripted.stdout)?)?;
     let bodies = fixture.folder("story-bodies")?;
-    let plan = Plan { keep: Some(bodies.clone()), ..Plan::burst(answers) };
+    let plan = AnswerPlan { keep: Some(bodies.clone()), ..AnswerPlan::burst(answers) };
     let played = play(fixture, &plan, run("story", "loopback")?, Output::Kept)?;
     count(&played.output, &bodies)
 }
 
 /// Returns the replies of the model in a run.
-fn replies(events: &str) -> Result<Vec<Answer>, Failure> {
+fn replies(events: &str) -> Result<Vec<ModelAnswer>, Failure> {
     let mut answers = Vec::new();
     for line in events.lines() {
         let event: Json = serde_json::from_str(line)?;
@@ -131,11 +131,11 @@ fn replies(events: &str) -> Result<Vec<Answer>, Failure> {
             continue;
         }
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
-        let calls = event["toolCalls"].as_array().into_iter().flatten().map(|call| Call {
+        let calls = event["toolCalls"].as_array().into_iter().flatten().map(|call| AnswerCall {
             name: text(&call["function"]["name"]),
             arguments: text(&call["function"]["arguments"]),
         });
-        answers.push(Answer {
+        answers.push(ModelAnswer {
             content: event["content"].as_str().map(str::to_owned),
             calls: calls.collect(),
             hold: 0,
@@ -152,22 +152,23 @@ fn row_of_nodes(fixture: &BenchFixture) -> Result<Sent, Failure> {
     for node in 0..NODES {
         let note = |node: usize| format!("@project/artifacts/notes/node-{node:05}.md");
         if let Some(before) = node.checked_sub(1) {
-            answers.push(Answer::call("fs_read", json!({ "path": note(before) })));
+            answers.push(ModelAnswer::call("fs_read", json!({ "path": note(before) })));
         }
         let line = "What was done here, why, and what the next one has to know about it.\n";
         let content = format!("# Node {node}\n\n{}", line.repeat(14));
-        answers.push(Answer::call("fs_write", json!({ "path": note(node), "content": content })));
+        answers
+            .push(ModelAnswer::call("fs_write", json!({ "path": note(node), "content": content })));
         let mut update = json!({ "stepsCompleted": { "append": [format!("node-{node:05}")] } });
         if node + 1 < NODES {
             update["currentNodeId"] = json!({ "set": format!("node-{:05}", node + 1) });
         }
         let path = "@state/workflow.md";
         let change = json!({ "path": path, "operation": "updateFrontmatter", "update": update });
-        answers.push(Answer::call("fs_apply_patch", change));
+        answers.push(ModelAnswer::call("fs_apply_patch", change));
     }
-    answers.push(Answer::words("The work is done."));
+    answers.push(ModelAnswer::words("The work is done."));
     let bodies = fixture.folder("row-bodies")?;
-    let plan = Plan { keep: Some(bodies.clone()), ..Plan::burst(answers) };
+    let plan = AnswerPlan { keep: Some(bodies.clone()), ..AnswerPlan::burst(answers) };
     let mut command = fixture.run("generated", &project);
     command.args(["--json", "--model", "loopback"]);
     let played = play(fixture, &plan, command, Output::Kept)?;

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use crewagent_testkit::loopback::{COMPLETIONS, Client};
+use crewagent_testkit::loopback::{COMPLETIONS, LoopbackClient};
 
 use super::tape::Turn;
 
@@ -60,7 +60,7 @@ pub(crate) fn run_if_asked() -> Option<ExitCode> {
 fn play(port: u16, tape: &str, mut disk: Option<Disk>) -> io::Result<()> {
     let mut lines = tape.lines();
     let first: Turn = serde_json::from_str(lines.next().unwrap_or_default())?;
-    let mut client = Client::connect(port)?;
+    let mut client = LoopbackClient::connect(port)?;
     let mut body = first.added.into_bytes();
     client.send("POST", COMPLETIONS, &body)?;
     let turns: Vec<Turn> = lines.map(serde_json::from_str).collect::<Result<_, _>>()?;

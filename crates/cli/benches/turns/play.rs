@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crewagent_testkit::loopback::{Plan, Recording};
+use crewagent_testkit::loopback::{AnswerPlan, Recording};
 use crewagent_testkit::process;
 
 use super::Failure;
@@ -44,7 +44,7 @@ pub(crate) enum Output {
 /// Plays a plan to its end.
 pub(crate) fn play(
     fixture: &BenchFixture,
-    plan: &Plan,
+    plan: &AnswerPlan,
     mut command: Command,
     output: Output,
 ) -> Result<Played, Failure> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use crewagent_testkit::loopback::{Answer, Plan};
+use crewagent_testkit::loopback::{AnswerPlan, ModelAnswer};
 use crewagent_testkit::package::generated;
 use crewagent_testkit::report;
 use serde_json::json;
@@ -96,7 +96,7 @@ pub(crate) fn run() -> Result<Vec<String>, Failure> {
         }
     }
     for start in 0..STARTS {
-        let plan = Plan::burst(vec![Answer::words("I wait for your word.")]);
+        let plan = AnswerPlan::burst(vec![ModelAnswer::words("I wait for your word.")]);
         own.starts.push(turns(&fixture, &format!("start-{start}"), plan)?.start);
     }
     let history = own.played.iter().flat_map(|played| &played.records.requests);
@@ -139,7 +139,7 @@ fn publish(own: &Row, bare: &Row, durable: &Row, bytes: usize) -> Vec<String> {
 /// Records a run whose requests and records become the tape of the floors.
 fn reference(fixture: &BenchFixture, tape: &std::path::Path) -> Result<(), Failure> {
     let bodies = fixture.folder("bodies")?;
-    turns(fixture, "reference", Plan { keep: Some(bodies.clone()), ..plan() })?;
+    turns(fixture, "reference", AnswerPlan { keep: Some(bodies.clone()), ..plan() })?;
     let journals = find(&fixture.scratch.path().join("home"), "execution.jsonl")?;
     let [journal] = &journals[..] else { return Err("there is more than one run".into()) };
     let taped = tape::record(&bodies, journal, tape)?;
@@ -150,7 +150,7 @@ fn reference(fixture: &BenchFixture, tape: &std::path::Path) -> Result<(), Failu
 }
 
 /// Runs the real program on a new project.
-fn turns(fixture: &BenchFixture, name: &str, plan: Plan) -> Result<Played, Failure> {
+fn turns(fixture: &BenchFixture, name: &str, plan: AnswerPlan) -> Result<Played, Failure> {
     let project = fixture.folder(&format!("projects/{name}"))?;
     let mut command = fixture.run("generated", &project);
     command.args(["--model", "loopback"]);
@@ -158,16 +158,16 @@ fn turns(fixture: &BenchFixture, name: &str, plan: Plan) -> Result<Played, Failu
 }
 
 /// Returns a plan: a new file each turn, and text at the end.
-fn plan() -> Plan {
+fn plan() -> AnswerPlan {
     let line = "A line of a chapter, as people write them, with some words.";
     let write = |turn: usize| {
         let content = format!("# Chapter {turn}\n\n{}", format!("{line}\n").repeat(LINES));
         let path = format!("@project/chapters/chapter-{turn:03}.md");
-        Answer::call("fs_write", json!({ "path": path, "content": content }))
+        ModelAnswer::call("fs_write", json!({ "path": path, "content": content }))
     };
-    let mut answers: Vec<Answer> = (1..=TURNS).map(write).collect();
-    answers.push(Answer { hold: HOLD, ..Answer::words("All chapters are written.") });
-    Plan::burst(answers)
+    let mut answers: Vec<ModelAnswer> = (1..=TURNS).map(write).collect();
+    answers.push(ModelAnswer { hold: HOLD, ..ModelAnswer::words("All chapters are written.") });
+    AnswerPlan::burst(answers)
 }
 
 fn ratio(time: Duration, floor: Duration) -> f64 {

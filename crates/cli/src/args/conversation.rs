@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::run::{Bounds, ConversationOptions};
+use super::run::{BoundsArgs, ConversationOptions};
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Agent {
+pub(crate) struct AgentArgs {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: PathBuf,
@@ -20,11 +20,11 @@ pub(crate) struct Agent {
     #[command(flatten)]
     pub(crate) conversation: ConversationOptions,
     #[command(flatten)]
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: BoundsArgs,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Chat {
+pub(crate) struct ChatArgs {
     /// Continue this conversation: its id, the start or end of it, or `latest`
     #[arg(value_name = "CHAT")]
     pub(crate) chat: Option<String>,
@@ -34,34 +34,34 @@ pub(crate) struct Chat {
     #[command(flatten)]
     pub(crate) conversation: ConversationOptions,
     #[command(flatten)]
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: BoundsArgs,
 }
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Chats {
+pub(crate) struct ChatsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ChatsCommand>,
     #[command(flatten)]
-    pub(crate) list: ChatsList,
+    pub(crate) list: ChatsListArgs,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChatsCommand {
     /// List conversations, the most recently used first (the default)
-    List(ChatsList),
+    List(ChatsListArgs),
     /// Print a conversation, with the runs started from it
-    Show(ChatsShow),
+    Show(ChatsShowArgs),
     /// Find conversations that contain a text
-    Search(ChatsSearch),
+    Search(ChatsSearchArgs),
     /// Rename a conversation
-    Rename(ChatsRename),
+    Rename(ChatsRenameArgs),
     /// Remove conversations and the runs started from them; project files stay
-    Rm(ChatsRm),
+    Rm(ChatsRmArgs),
 }
 
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct ChatsList {
+pub(crate) struct ChatsListArgs {
     /// List the conversations about this project [default: the current folder's, if there are any]
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub(crate) project: Option<PathBuf>,
@@ -74,7 +74,7 @@ pub(crate) struct ChatsList {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct ChatsShow {
+pub(crate) struct ChatsShowArgs {
     /// The conversation: its id, the start or end of it, or `latest`
     #[arg(value_name = "CHAT", default_value = "latest")]
     pub(crate) chat: String,
@@ -84,7 +84,7 @@ pub(crate) struct ChatsShow {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct ChatsSearch {
+pub(crate) struct ChatsSearchArgs {
     /// The text to find, in upper or lower case
     #[arg(value_name = "WORDS")]
     pub(crate) words: String,
@@ -94,7 +94,7 @@ pub(crate) struct ChatsSearch {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct ChatsRename {
+pub(crate) struct ChatsRenameArgs {
     /// The conversation: its id, the start or end of it, or `latest`
     #[arg(value_name = "CHAT")]
     pub(crate) chat: String,
@@ -104,7 +104,7 @@ pub(crate) struct ChatsRename {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct ChatsRm {
+pub(crate) struct ChatsRmArgs {
     /// Conversations: their ids, the start or end of them, or `latest`
     #[arg(required = true, value_name = "CHAT")]
     pub(crate) chats: Vec<String>,

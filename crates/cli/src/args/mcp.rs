@@ -6,38 +6,38 @@ use clap::Subcommand;
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Mcp {
+pub(crate) struct McpArgs {
     #[command(subcommand)]
     pub(crate) command: Option<McpCommand>,
     #[command(flatten)]
-    pub(crate) list: McpList,
+    pub(crate) list: McpListArgs,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
     /// List the configured servers (the default)
-    List(McpList),
+    List(McpListArgs),
     /// Add a server, or import those of another tool; it is disabled until you enable it
-    Add(McpAdd),
+    Add(McpAddArgs),
     /// Start a server and list its tools, or name the step that fails
-    Test(McpTest),
+    Test(McpTestArgs),
     /// Allow runs to use servers
-    Enable(McpNames),
+    Enable(McpNamesArgs),
     /// Stop runs from using servers
-    Disable(McpNames),
+    Disable(McpNamesArgs),
     /// Remove servers and their stored secrets
-    Rm(McpRm),
+    Rm(McpRmArgs),
 }
 
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct McpList {
+pub(crate) struct McpListArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct McpAdd {
+pub(crate) struct McpAddArgs {
     /// Your name for it: letters, digits, `-` and `_`
     #[arg(value_name = "NAME", required_unless_present = "from")]
     pub(crate) name: Option<String>,
@@ -65,7 +65,7 @@ pub(crate) struct McpAdd {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct McpTest {
+pub(crate) struct McpTestArgs {
     /// A configured server, enabled or not
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
@@ -75,14 +75,14 @@ pub(crate) struct McpTest {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct McpNames {
+pub(crate) struct McpNamesArgs {
     /// Configured servers
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct McpRm {
+pub(crate) struct McpRmArgs {
     /// Configured servers
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,

@@ -4,38 +4,38 @@ use clap::Subcommand;
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Models {
+pub(crate) struct ModelsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ModelsCommand>,
     #[command(flatten)]
-    pub(crate) list: ModelsList,
+    pub(crate) list: ModelsListArgs,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
     /// List the configured models (the default)
-    List(ModelsList),
+    List(ModelsListArgs),
     /// Add or change a model; asks for what is missing
-    Add(Box<ModelsAdd>),
+    Add(Box<ModelsAddArgs>),
     /// Choose the default model for runs
-    Use(ModelsUse),
+    Use(ModelsUseArgs),
     /// Test the connection to a model, and name the step that fails
-    Test(ModelsTest),
+    Test(ModelsTestArgs),
     /// Measure what a server supports, and store the result
-    Probe(ModelsProbe),
+    Probe(ModelsProbeArgs),
     /// Remove models and their keys
-    Rm(ModelsRm),
+    Rm(ModelsRmArgs),
 }
 
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct ModelsList {
+pub(crate) struct ModelsListArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct ModelsAdd {
+pub(crate) struct ModelsAddArgs {
     /// Your name for it
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -81,14 +81,14 @@ pub(crate) struct ModelsAdd {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct ModelsUse {
+pub(crate) struct ModelsUseArgs {
     /// A configured model, or PROFILE/MODEL
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct ModelsTest {
+pub(crate) struct ModelsTestArgs {
     /// The model [default: the one that runs use]
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -98,7 +98,7 @@ pub(crate) struct ModelsTest {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct ModelsProbe {
+pub(crate) struct ModelsProbeArgs {
     /// The model [default: the one that runs use]
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -114,7 +114,7 @@ pub(crate) struct ModelsProbe {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct ModelsRm {
+pub(crate) struct ModelsRmArgs {
     /// Configured models
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,

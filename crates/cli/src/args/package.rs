@@ -7,27 +7,27 @@ use clap::{Subcommand, ValueEnum};
 #[derive(Debug, Subcommand)]
 pub(crate) enum PackageCommand {
     /// Check packages and report every mistake
-    Validate(Validate),
+    Validate(ValidateArgs),
     /// Pack a folder into a .bmad file; the same files always give the same bytes
-    Pack(Pack),
+    Pack(PackArgs),
     /// Check packages and copy them into the store
-    Import(Import),
+    Import(ImportArgs),
     /// List the imported packages
-    List(List),
+    List(ListArgs),
     /// Show what is in a package: its workflows, agents and menus
-    Show(Show),
+    Show(ShowArgs),
     /// Remove imported packages from the store
-    Rm(Rm),
+    Rm(RmArgs),
     /// Create a new package that validates and runs
-    New(New),
+    New(NewArgs),
     /// Draw the graph of a workflow
-    Graph(Graph),
+    Graph(GraphArgs),
     /// Explain a diagnostic code
-    Explain(Explain),
+    Explain(ExplainArgs),
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Validate {
+pub(crate) struct ValidateArgs {
     /// Folders, .bmad or .zip files, or names of imported packages
     #[arg(required = true, value_name = "PACKAGE")]
     pub(crate) packages: Vec<PathBuf>,
@@ -51,7 +51,7 @@ pub(crate) enum ReportFormat {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Pack {
+pub(crate) struct PackArgs {
     /// The folder that holds bmad.json
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
@@ -61,21 +61,21 @@ pub(crate) struct Pack {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     /// Folders, or .bmad or .zip files
     #[arg(required = true, value_name = "PACKAGE")]
     pub(crate) packages: Vec<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct List {
+pub(crate) struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Show {
+pub(crate) struct ShowArgs {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: PathBuf,
@@ -85,7 +85,7 @@ pub(crate) struct Show {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Rm {
+pub(crate) struct RmArgs {
     /// Imported packages, as NAME, NAME@VERSION or digest
     #[arg(required = true, value_name = "NAME")]
     pub(crate) packages: Vec<String>,
@@ -95,7 +95,7 @@ pub(crate) struct Rm {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct New {
+pub(crate) struct NewArgs {
     /// The folder to create [default: the package's name]
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
@@ -110,14 +110,14 @@ pub(crate) struct New {
     pub(crate) author: Option<String>,
     /// The shape to start from
     #[arg(long, value_enum)]
-    pub(crate) template: Option<Template>,
+    pub(crate) template: Option<TemplateArg>,
     /// Ask nothing; use the defaults
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Template {
+pub(crate) enum TemplateArg {
     /// Steps in a straight line
     Linear,
     /// A decision with two branches
@@ -127,7 +127,7 @@ pub(crate) enum Template {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Graph {
+pub(crate) struct GraphArgs {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: PathBuf,
@@ -168,7 +168,7 @@ pub(crate) enum GraphTheme {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Explain {
+pub(crate) struct ExplainArgs {
     /// A code or its name, such as BM501 or duplicate-node-id [default: list all codes]
     #[arg(value_name = "CODE")]
     pub(crate) code: Option<String>,

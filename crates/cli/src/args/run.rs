@@ -8,7 +8,7 @@ use crewagent_engine::store::{Cost, Timeout};
 use serde_json::Value as Json;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: PathBuf,
@@ -27,13 +27,13 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) conversation: ConversationOptions,
     #[command(flatten)]
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: BoundsArgs,
     #[command(flatten)]
-    pub(crate) recording: Recording,
+    pub(crate) recording: RecordingArgs,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Resume {
+pub(crate) struct ResumeArgs {
     /// The run: its id, the start or end of it, or `latest` [default: the newest unfinished run of the project, otherwise of the store]
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
@@ -43,9 +43,9 @@ pub(crate) struct Resume {
     #[command(flatten)]
     pub(crate) conversation: ConversationOptions,
     #[command(flatten)]
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: BoundsArgs,
     #[command(flatten)]
-    pub(crate) recording: Recording,
+    pub(crate) recording: RecordingArgs,
 }
 
 /// Inputs, model and output of a run.
@@ -67,7 +67,7 @@ pub(crate) struct ConversationOptions {
 
 /// Limits of what a run may do by itself. Everything counts from the last input.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct Bounds {
+pub(crate) struct BoundsArgs {
     /// Ask before each move of the model
     #[arg(long)]
     pub(crate) guided: bool,
@@ -111,7 +111,7 @@ pub(crate) struct Bounds {
 
 /// Recording of the run as a scenario.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct Recording {
+pub(crate) struct RecordingArgs {
     /// Write the whole run to FILE as a scenario when it stops; `--model scripted:FILE` replays it
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,

@@ -6,31 +6,31 @@ use clap::Subcommand;
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Runs {
+pub(crate) struct RunsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<RunsCommand>,
     #[command(flatten)]
-    pub(crate) list: RunsList,
+    pub(crate) list: RunsListArgs,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
     /// List runs, newest first (the default)
-    List(RunsList),
+    List(RunsListArgs),
     /// Show a run: its position, path, results and cost, and how to continue
-    Show(RunsShow),
+    Show(RunsShowArgs),
     /// Print what happened in a run
-    Logs(RunsLogs),
+    Logs(RunsLogsArgs),
     /// Create a new run from a node of this one; this one does not change
-    Fork(RunsFork),
+    Fork(RunsForkArgs),
     /// Undo what a run wrote to its project, all of it or from one node
-    Revert(RunsRevert),
+    Revert(RunsRevertArgs),
     /// Remove runs from the store; project files stay
-    Rm(RunsRm),
+    Rm(RunsRmArgs),
 }
 
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct RunsList {
+pub(crate) struct RunsListArgs {
     /// List the runs of this project [default: the current folder's, if it has runs]
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     pub(crate) project: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub(crate) struct RunsList {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct RunsShow {
+pub(crate) struct RunsShowArgs {
     /// The run: its id, the start or end of it, or `latest`
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
@@ -53,7 +53,7 @@ pub(crate) struct RunsShow {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct RunsLogs {
+pub(crate) struct RunsLogsArgs {
     /// The run: its id, the start or end of it, or `latest`
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
@@ -63,7 +63,7 @@ pub(crate) struct RunsLogs {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct RunsFork {
+pub(crate) struct RunsForkArgs {
     /// The run: its id, the start or end of it, or `latest`
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
@@ -82,7 +82,7 @@ pub(crate) struct RunsFork {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct RunsRevert {
+pub(crate) struct RunsRevertArgs {
     /// The run: its id, the start or end of it, or `latest`
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
@@ -101,7 +101,7 @@ pub(crate) struct RunsRevert {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct RunsRm {
+pub(crate) struct RunsRmArgs {
     /// Runs: their ids, the start or end of them, or `latest`
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<String>,
@@ -112,32 +112,32 @@ pub(crate) struct RunsRm {
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Projects {
+pub(crate) struct ProjectsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ProjectsCommand>,
     #[command(flatten)]
-    pub(crate) list: ProjectsList,
+    pub(crate) list: ProjectsListArgs,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectsCommand {
     /// List the folders that have runs (the default)
-    List(ProjectsList),
+    List(ProjectsListArgs),
     /// Set the new location of a project's folder
-    Relink(Relink),
+    Relink(RelinkArgs),
     /// Remove a project, its runs and its conversations from the store; its folder stays
-    Forget(Forget),
+    Forget(ForgetArgs),
 }
 
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct ProjectsList {
+pub(crate) struct ProjectsListArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Relink {
+pub(crate) struct RelinkArgs {
     /// The project: its id, the start of it, its name or its old folder
     #[arg(value_name = "ID")]
     pub(crate) project: String,
@@ -147,7 +147,7 @@ pub(crate) struct Relink {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Forget {
+pub(crate) struct ForgetArgs {
     /// The project: its id, the start of it, its name or its folder
     #[arg(value_name = "ID")]
     pub(crate) project: String,

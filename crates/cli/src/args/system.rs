@@ -4,7 +4,7 @@ use clap::Subcommand;
 use clap_complete::Shell;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Config {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ConfigCommand>,
 }
@@ -33,21 +33,21 @@ pub(crate) enum ConfigCommand {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Demo {
+pub(crate) struct DemoArgs {
     /// Show it in the app in the browser, at reading speed
     #[arg(long)]
     pub(crate) ui: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Demo {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Ui {
+pub(crate) struct UiArgs {
     /// The port to listen on; if it is taken, the next free one; 0 means any
     #[arg(long, value_name = "N", default_value_t = crewagent_server::DEFAULT_PORT)]
     pub(crate) port: u16,
@@ -66,7 +66,7 @@ pub(crate) struct Ui {
     pub(crate) no_open: bool,
 }
 
-impl Default for Ui {
+impl Default for UiArgs {
     fn default() -> Self {
         Self { port: crewagent_server::DEFAULT_PORT, no_open: false }
     }

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::run::Bounds;
+use super::run::BoundsArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
     /// Show what each tool may do, and what decided it: the settings, the command line or the agent
-    List(Box<ToolsList>),
+    List(Box<ToolsListArgs>),
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct ToolsList {
+pub(crate) struct ToolsListArgs {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION [default: no package, no agent]
     #[arg(value_name = "PACKAGE")]
     pub(crate) package: Option<PathBuf>,
@@ -24,5 +24,5 @@ pub(crate) struct ToolsList {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: BoundsArgs,
 }

@@ -12,19 +12,19 @@ use crewagent_format::package::agents::Agent as Persona;
 
 use super::conversation::{self, ConversationDriver};
 use super::run::{answers, bounded, installed, project_folder};
-use super::run_driver::Answers;
-use crate::args::Agent;
+use super::run_driver::AnswerSource;
+use crate::args::AgentArgs;
 use crate::ask::TypedInput;
 use crate::console::Console;
 use crate::model;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::render::menu;
 use crate::resume_hint::ResumeHint;
 use crate::terminal::completion::Vocabulary;
 use crate::terminal::editor::Editor;
 
 pub(crate) fn run(
-    args: Agent,
+    args: AgentArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -47,7 +47,7 @@ pub(crate) fn run(
         {
             let known: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
             let known = known.join(", ");
-            return Err(Usage(format!("name one of the agents: {known}")).into());
+            return Err(UsageError(format!("name one of the agents: {known}")).into());
         }
         (None, agents) => {
             console.text(&menu::agents(agents));
@@ -81,30 +81,30 @@ pub(crate) fn run(
 }
 
 /// Returns the agent that a name means.
-pub(super) fn named<'p>(name: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
+pub(super) fn named<'p>(name: &str, package: &'p Package) -> Result<&'p Persona, UsageError> {
     package.agent_named(name).ok_or_else(|| {
         let known: Vec<&str> = package.agents().iter().map(|agent| agent.id.as_str()).collect();
         let known = known.join(", ");
-        Usage(format!("there is no agent `{name}` in this package; it has {known}"))
+        UsageError(format!("there is no agent `{name}` in this package; it has {known}"))
     })
 }
 
 /// Returns the agent that a number or a name means.
-fn find_agent<'p>(words: &str, package: &'p Package) -> Result<&'p Persona, Usage> {
+fn find_agent<'p>(words: &str, package: &'p Package) -> Result<&'p Persona, UsageError> {
     let number = words.trim().parse::<usize>().ok();
     let numbered = number.and_then(|number| package.agents().get(number.checked_sub(1)?));
     numbered.map_or_else(|| named(words, package), Ok)
 }
 
 /// Returns true if a user can see the list and choose.
-fn can_choose(answers: Answers) -> bool {
-    answers == Answers::User && std::io::stdout().is_terminal()
+fn can_choose(answers: AnswerSource) -> bool {
+    answers == AnswerSource::User && std::io::stdout().is_terminal()
 }
 
 /// Asks the user for the agent.
 fn chosen<'p>(
     package: &'p Package,
-    answers: Answers,
+    answers: AnswerSource,
     console: &mut Console,
 ) -> anyhow::Result<Option<&'p Persona>> {
     if !can_choose(answers) {

@@ -10,14 +10,14 @@ use crewagent_engine::store::Store;
 use super::conversation::{self, ConversationDriver};
 use super::resume::change;
 use super::run::{bounded, project_folder};
-use crate::args::Chat;
+use crate::args::ChatArgs;
 use crate::console::Console;
 use crate::model;
 use crate::outcome::Outcome;
 use crate::resume_hint::ResumeHint;
 
 pub(crate) fn run(
-    args: Chat,
+    args: ChatArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {

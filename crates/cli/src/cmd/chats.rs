@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use crewagent_engine::store::{Of, RunId, Store};
 
-use crate::args::{Chats, ChatsCommand};
+use crate::args::{ChatsArgs, ChatsCommand};
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
 use crate::resume_hint::ResumeHint;
 
@@ -18,7 +18,7 @@ use crate::resume_hint::ResumeHint;
 const LATEST: &str = "latest";
 
 pub(crate) fn run(
-    args: Chats,
+    args: ChatsArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -31,7 +31,7 @@ pub(crate) fn run(
         ChatsCommand::Rename(args) => {
             let id = find(&args.chat, &store)?;
             if args.title.trim().is_empty() {
-                return Err(Usage("a title must have words".to_owned()).into());
+                return Err(UsageError("a title must have words".to_owned()).into());
             }
             store.conversations().rename(&id, &args.title)?;
             let title = store.conversations().title(&id)?.unwrap_or_default();
@@ -52,6 +52,6 @@ pub(crate) fn find(reference: &str, store: &Store) -> anyhow::Result<RunId> {
     let newest = store.conversations().list(Of::All)?.conversations.into_iter().next();
     newest.map(|conversation| conversation.id).ok_or_else(|| {
         let advice = "`crewagent chat` begins one, `crewagent agent PACKAGE` one with an agent";
-        Usage(format!("there is no conversation yet; {advice}")).into()
+        UsageError(format!("there is no conversation yet; {advice}")).into()
     })
 }

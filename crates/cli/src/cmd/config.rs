@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use crewagent_engine::store::{Key, Settings, SettingsError, SettingsFile, Store};
+use crewagent_engine::store::{SettingKey, Settings, SettingsError, SettingsFile, Store};
 use serde_json::Value as Json;
 
-use crate::args::{Config, ConfigCommand};
+use crate::args::{ConfigArgs, ConfigCommand};
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
 
 pub(crate) fn run(
-    args: Config,
+    args: ConfigArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -31,24 +31,24 @@ pub(crate) fn run(
 }
 
 /// A setting by its full name.
-struct Named {
-    key: Key,
+struct NamedSetting {
+    key: SettingKey,
     name: String,
     parts: Vec<String>,
 }
 
-impl Named {
+impl NamedSetting {
     fn parts(&self) -> Vec<&str> {
         self.parts.iter().map(String::as_str).collect()
     }
 }
 
 /// Returns the setting of this name.
-fn known(name: &str) -> Result<Named, Usage> {
+fn known(name: &str) -> Result<NamedSetting, UsageError> {
     if let Some(parts) = SettingsFile::parts(name)
         && let Some(key) = Settings::key(&parts.iter().map(String::as_str).collect::<Vec<_>>())
     {
-        return Ok(Named { key, name: name.to_owned(), parts });
+        return Ok(NamedSetting { key, name: name.to_owned(), parts });
     }
     // Users tend to forget the table of a name.
     let similar = Settings::keys().iter().find(|key| {
@@ -57,7 +57,7 @@ fn known(name: &str) -> Result<Named, Usage> {
                 == name.to_lowercase().replace(['-', '_', '.'], "")
     });
     let hint = similar.map(|key| format!("; did you mean `{}`?", key.name)).unwrap_or_default();
-    Err(Usage(format!(
+    Err(UsageError(format!(
         "there is no setting `{name}`{hint}; `crewagent config get` shows what there is"
     )))
 }
@@ -117,7 +117,7 @@ fn quoted(parts: &[&str]) -> String {
 }
 
 /// Prints one bare value, for scripts.
-fn get(named: &Named, settings: &Settings, console: &mut Console) -> anyhow::Result<()> {
+fn get(named: &NamedSetting, settings: &Settings, console: &mut Console) -> anyhow::Result<()> {
     let settings = serde_json::to_value(settings)?;
     match value_of(&named.parts(), &settings) {
         Some(Json::String(text)) => console.line(paint::printable(text)),
@@ -132,7 +132,12 @@ fn value_of<'v>(parts: &[&str], settings: &'v Json) -> Option<&'v Json> {
 }
 
 /// Changes one value. Comments and everything else in the file stay.
-fn set(named: &Named, value: &str, path: &Path, console: &mut Console) -> anyhow::Result<()> {
+fn set(
+    named: &NamedSetting,
+    value: &str,
+    path: &Path,
+    console: &mut Console,
+) -> anyhow::Result<()> {
     let mut file = SettingsFile::open(path)?;
     file.say(&named.parts(), value).map_err(|error| refused(named, value, error))?;
     file.save()?;
@@ -147,21 +152,21 @@ fn set(named: &Named, value: &str, path: &Path, console: &mut Console) -> anyhow
     Ok(())
 }
 
-fn refused(named: &Named, value: &str, error: SettingsError) -> Usage {
+fn refused(named: &NamedSetting, value: &str, error: SettingsError) -> UsageError {
     let why = match error {
         SettingsError::Wrong { message, .. } => message,
         other @ (SettingsError::Read { .. }
         | SettingsError::Write { .. }
         | SettingsError::Edit { .. }) => other.to_string(),
     };
-    let Named { key, name, .. } = named;
+    let NamedSetting { key, name, .. } = named;
     // The value may be a key, which belongs elsewhere.
     let value = if name.to_lowercase().contains("key") || name.contains(".headers.") {
         "this".to_owned()
     } else {
         format!("{value:?}")
     };
-    Usage(format!("{name} cannot be {value}: {why}; it is: {}", key.about))
+    UsageError(format!("{name} cannot be {value}: {why}; it is: {}", key.about))
 }
 
 /// Opens the file in the user's editor. A new file begins with every setting as a comment.

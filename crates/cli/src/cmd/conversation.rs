@@ -20,15 +20,15 @@ use crewagent_format::package::agents::Surface;
 
 use self::prompt::ConversationCommand;
 use super::run::answers;
-use super::run_driver::{Answers, CostWarning, names_of, print_json};
+use super::run_driver::{AnswerSource, CostWarning, names_of, print_json};
 use crate::args::ConversationOptions;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::render::names::Names;
+use crate::render::names::DisplayNames;
 use crate::render::run::{EventSource, Screen};
 use crate::resume_hint::ResumeHint;
 use crate::terminal::live_view::LiveView;
-use crate::terminal::prompt::{Prompt, PromptInput};
+use crate::terminal::prompt::{CommandPrompt, PromptInput};
 use crate::terminal::spinner::Spinner;
 use crate::terminal::{self, Quiet};
 use crate::{ask, interrupt, paint};
@@ -39,8 +39,8 @@ pub(crate) struct ConversationDriver<'s> {
     model: Box<dyn Model>,
     control: Control,
     inputs: VecDeque<String>,
-    answers: Answers,
-    prompt: Option<Prompt<ConversationCommand>>,
+    answers: AnswerSource,
+    prompt: Option<CommandPrompt<ConversationCommand>>,
     output: ConversationOutput<'s>,
     cost_warning: CostWarning,
     resume_hint: ResumeHint,
@@ -57,14 +57,14 @@ enum ConversationOutput<'s> {
 
 /// A screen for the conversation, and one for each run.
 struct Screens<'s> {
-    setting: Setting<'s>,
+    setting: ScreenParts<'s>,
     views: HashMap<String, LiveView>,
     /// The screen that printed last.
     last: String,
 }
 
 /// The parts of a new screen.
-struct Setting<'s> {
+struct ScreenParts<'s> {
     store: &'s Store,
     package: Option<Package>,
     project: PathBuf,
@@ -86,7 +86,7 @@ impl Screens<'_> {
     }
 }
 
-impl Setting<'_> {
+impl ScreenParts<'_> {
     fn view(&self, id: &str) -> LiveView {
         let (store, package) = (self.store, self.package.as_ref());
         let look = |runs: Runs<'_>| runs.look(&RunId::parse(id).ok()?).ok();
@@ -101,7 +101,7 @@ impl Setting<'_> {
             }
             None => {
                 let conversation = look(store.conversations().runs());
-                let names = package.map(Names::of_package).unwrap_or_default();
+                let names = package.map(DisplayNames::of_package).unwrap_or_default();
                 let screen =
                     Screen::for_conversation(EventSource::Live, paint::text_width(), names);
                 (screen, conversation.map(|conversation| conversation.blobs))
@@ -137,7 +137,7 @@ impl<'s> ConversationDriver<'s> {
         let output = if options.json {
             ConversationOutput::Json
         } else {
-            let setting = Setting {
+            let setting = ScreenParts {
                 store,
                 package: conversation.package().cloned(),
                 project: conversation.own_run().project_folder().to_owned(),
@@ -167,7 +167,7 @@ impl<'s> ConversationDriver<'s> {
     /// Drives the conversation until there is no more input.
     pub(crate) fn drive_to_end(mut self, console: &mut Console) -> anyhow::Result<Outcome> {
         let id = self.conversation.own_run().id().to_owned();
-        let is_mute = self.answers == Answers::None && self.inputs.is_empty();
+        let is_mute = self.answers == AnswerSource::None && self.inputs.is_empty();
         self.open(console);
         self.greet(console);
         let mut has_work = true;
@@ -180,7 +180,7 @@ impl<'s> ConversationDriver<'s> {
             }
             let is_broken = self.conversation.is_broken();
             // Nothing is retried automatically, and a stopped conversation does not continue.
-            if self.answers == Answers::None
+            if self.answers == AnswerSource::None
                 && (is_broken || self.control.request() != ControlRequest::Run)
             {
                 break;
@@ -272,7 +272,7 @@ impl<'s> ConversationDriver<'s> {
         if let Some(words) = self.inputs.pop_front() {
             return Ok(Some(words));
         }
-        if self.answers == Answers::None || console.is_gone() {
+        if self.answers == AnswerSource::None || console.is_gone() {
             return Ok(None);
         }
         self.output.end_text(console);
@@ -313,7 +313,7 @@ impl<'s> ConversationDriver<'s> {
     fn failed(&mut self, error: anyhow::Error, console: &mut Console) {
         self.output.end_text(console);
         self.outcome = Outcome::of_error(&error, console);
-        if self.answers == Answers::User {
+        if self.answers == AnswerSource::User {
             let words = "Nothing is lost. Press Enter to try again, or say something else.";
             console.error(paint::styled(paint::QUIET, words));
         }

@@ -15,8 +15,8 @@ use crewagent_scenario::sample;
 use crewagent_scenario::scripted::{Pace, Scripted};
 
 use super::run::open_output;
-use super::run_driver::{Answers, Farewell, RunDriver};
-use crate::args::{ConversationOptions, Demo, Ui};
+use super::run_driver::{AnswerSource, Farewell, RunDriver};
+use crate::args::{ConversationOptions, DemoArgs, UiArgs};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET};
@@ -29,7 +29,7 @@ const PACE: Pace = Pace { characters: 6, delay: Duration::from_millis(5) };
 /// Reading speed, for the app.
 const READING: &str = "\npace: { characters: 3, milliseconds: 18 }\n";
 
-pub(crate) fn run(args: &Demo, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Outcome> {
     let scratch = tempfile::Builder::new()
         .prefix("crewagent-demo-")
         .tempdir()
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Demo, console: &mut Console) -> anyhow::Result<Outcome>
         let mut settings = SettingsFile::open(&Settings::path(&home))?;
         settings.set(&["run", "model"], &format!("scripted:{}", scenario.display()).into())?;
         settings.save()?;
-        let ui = Ui { no_open: args.no_open, port: 0 };
+        let ui = UiArgs { no_open: args.no_open, port: 0 };
         console.error(format_args!(
             "Open the project, start the workflow, and answer {} when you are asked.",
             sample::ANSWER
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Demo, console: &mut Console) -> anyhow::Result<Outcome>
         model: Box::new(model),
         control,
         inputs: [sample::ANSWER.to_owned()].into(),
-        answers: Answers::None,
+        answers: AnswerSource::None,
         prompt: None,
         output,
         resume_hint: ResumeHint::new(Some(&home)),

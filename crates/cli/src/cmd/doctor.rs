@@ -4,10 +4,10 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use crewagent_adapters::names;
-use crewagent_engine::doctor::{Check, Health, checks};
+use crewagent_engine::doctor::{CheckHealth, HealthCheck, checks};
 use serde_json::json;
 
-use crate::args::Doctor;
+use crate::args::DoctorArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, WARNING};
@@ -17,31 +17,31 @@ use crate::render::flow::indented;
 const BEHIND: usize = 16;
 
 pub(crate) fn run(
-    args: &Doctor,
+    args: &DoctorArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let mut checks = checks(home, names::check)?;
     checks.push(terminal());
-    let worst = checks.iter().map(|check| check.status).max().unwrap_or(Health::Ok);
+    let worst = checks.iter().map(|check| check.status).max().unwrap_or(CheckHealth::Ok);
     if args.json {
-        console.line(paint::json(&json!({ "ok": worst != Health::Fail, "checks": checks })));
+        console.line(paint::json(&json!({ "ok": worst != CheckHealth::Fail, "checks": checks })));
     } else {
         checks.iter().for_each(|check| human(check, console));
         console.line(match worst {
-            Health::Ok => "\nEverything is in order.",
-            Health::Warn => "\nNothing is broken; the warnings say what could be better.",
-            Health::Fail => "\nSomething is broken; the lines above say what to do.",
+            CheckHealth::Ok => "\nEverything is in order.",
+            CheckHealth::Warn => "\nNothing is broken; the warnings say what could be better.",
+            CheckHealth::Fail => "\nSomething is broken; the lines above say what to do.",
         });
     }
-    Ok(if worst == Health::Fail { Outcome::Failed } else { Outcome::Done })
+    Ok(if worst == CheckHealth::Fail { Outcome::Failed } else { Outcome::Done })
 }
 
-fn human(check: &Check, console: &mut Console) {
+fn human(check: &HealthCheck, console: &mut Console) {
     let (style, word) = match check.status {
-        Health::Ok => (GOOD, "ok  "),
-        Health::Warn => (WARNING, "warn"),
-        Health::Fail => (ERROR, "fail"),
+        CheckHealth::Ok => (GOOD, "ok  "),
+        CheckHealth::Warn => (WARNING, "warn"),
+        CheckHealth::Fail => (ERROR, "fail"),
     };
     let name = paint::styled(NAME, paint::padded(check.name, 8));
     let message = indented(&check.message, BEHIND, paint::text_width());
@@ -53,10 +53,13 @@ fn human(check: &Check, console: &mut Console) {
     }
 }
 
-fn terminal() -> Check {
+fn terminal() -> HealthCheck {
     const NAME: &str = "terminal";
     if !std::io::stdout().is_terminal() {
-        return Check::ok(NAME, "standard output is not a terminal: plain text, no questions");
+        return HealthCheck::ok(
+            NAME,
+            "standard output is not a terminal: plain text, no questions",
+        );
     }
     let columns = paint::width();
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -70,10 +73,10 @@ fn terminal() -> Check {
         name.contains("utf-8") || name.contains("utf8")
     });
     if is_utf8 || cfg!(windows) {
-        Check::ok(NAME, details)
+        HealthCheck::ok(NAME, details)
     } else {
         let locale = locale.unwrap_or_default();
-        Check::warn(NAME, format!("{details}, but the locale {locale} is not UTF-8"))
+        HealthCheck::warn(NAME, format!("{details}, but the locale {locale} is not UTF-8"))
             .advise("set LANG to a UTF-8 locale, such as C.UTF-8")
     }
 }

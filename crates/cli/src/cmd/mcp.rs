@@ -10,14 +10,14 @@ use std::path::PathBuf;
 use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::store::{KnownServersError, SettingsError, Store};
 
-use crate::args::{Mcp, McpCommand, McpNames};
+use crate::args::{McpArgs, McpCommand, McpNamesArgs};
 use crate::console::Console;
 use crate::model;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
 
 pub(crate) fn run(
-    args: Mcp,
+    args: McpArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -40,7 +40,7 @@ enum Switch {
 
 /// Enables or disables servers for runs.
 fn switch(
-    args: &McpNames,
+    args: &McpNamesArgs,
     switch: Switch,
     store: &Store,
     console: &mut Console,
@@ -62,10 +62,10 @@ fn switch(
 fn problem(error: KnownServersError) -> anyhow::Error {
     match error {
         KnownServersError::Unknown(_) => {
-            Usage(format!("{error}; `crewagent mcp list` shows what there is")).into()
+            UsageError(format!("{error}; `crewagent mcp list` shows what there is")).into()
         }
         KnownServersError::Settings(error @ SettingsError::Wrong { .. }) => {
-            Usage(error.to_string()).into()
+            UsageError(error.to_string()).into()
         }
         KnownServersError::Settings(error) => error.into(),
         KnownServersError::Secret(error) => model::key_problem(error),

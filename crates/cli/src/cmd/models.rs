@@ -12,14 +12,14 @@ use std::path::PathBuf;
 use crewagent_adapters::names::NamedModel;
 use crewagent_engine::store::{ChosenModel, Environment, Settings, SettingsFile, Store};
 
-use crate::args::{Models, ModelsCommand, ModelsUse};
+use crate::args::{ModelsArgs, ModelsCommand, ModelsUseArgs};
 use crate::console::Console;
 use crate::model;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
 
 pub(crate) fn run(
-    args: Models,
+    args: ModelsArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -38,7 +38,7 @@ pub(crate) fn run(
 
 /// Makes a model the default of runs.
 fn choose(
-    args: &ModelsUse,
+    args: &ModelsUseArgs,
     store: &Store,
     mut file: SettingsFile,
     console: &mut Console,
@@ -46,7 +46,7 @@ fn choose(
     let name = args.name.trim();
     if !name.starts_with("scripted:") && !name.starts_with("replay:") {
         let known = store.settings().model(name, "", &Environment::of_process());
-        known.map_err(|error| Usage(error.to_string()))?;
+        known.map_err(|error| UsageError(error.to_string()))?;
     }
     file.set(&["run", "model"], &name.into())?;
     file.save()?;
@@ -67,9 +67,9 @@ fn told_use(name: &str, console: &mut Console) {
 }
 
 /// Returns the network model that a name means, or the default one.
-fn over_the_network(name: Option<&str>, store: &Store) -> Result<Box<ChosenModel>, Usage> {
+fn over_the_network(name: Option<&str>, store: &Store) -> Result<Box<ChosenModel>, UsageError> {
     let of_a_file = |name: String| {
-        Usage(format!(
+        UsageError(format!(
             "`{name}` answers from a file, so there is nothing to try out; name a model over the network"
         ))
     };

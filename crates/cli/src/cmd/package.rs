@@ -19,7 +19,7 @@ use crewagent_format::package::Package;
 
 use crate::args::PackageCommand;
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::render::{self, ReportOptions};
 
 pub(crate) fn run(
@@ -54,7 +54,7 @@ pub(crate) fn look_up(reference: &Path, store: &Store) -> anyhow::Result<Inspect
             None
         }
         Some(Err(error)) => {
-            return Err(Usage(format!("{error} (and no file or folder has this name)")).into());
+            return Err(UsageError(format!("{error} (and no file or folder has this name)")).into());
         }
     };
     let Some(installed) = installed else {

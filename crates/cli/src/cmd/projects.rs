@@ -6,15 +6,15 @@ use anstyle::Style;
 use crewagent_engine::store::{Of, Project, RunSummary, Store};
 use serde_json::json;
 
-use crate::args::{Forget, Projects, ProjectsCommand, ProjectsList, Relink};
+use crate::args::{ForgetArgs, ProjectsArgs, ProjectsCommand, ProjectsListArgs, RelinkArgs};
 use crate::ask;
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
-use crate::render::table::{Cell, table};
+use crate::render::table::{TableCell, table};
 
 pub(crate) fn run(
-    args: Projects,
+    args: ProjectsArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -26,7 +26,7 @@ pub(crate) fn run(
     }
 }
 
-fn list(args: &ProjectsList, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+fn list(args: &ProjectsListArgs, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let listing = store.projects().list()?;
     let runs = store.runs().list(Of::All)?.runs;
     let count = |project: &Project| {
@@ -67,13 +67,13 @@ fn list(args: &ProjectsList, store: &Store, console: &mut Console) -> anyhow::Re
         let (style, mark) =
             if project.path.is_dir() { (Style::new(), "") } else { (WARNING, " (gone)") };
         vec![
-            Cell::new(NAME, project.id.as_str()),
-            Cell::new(Style::new(), &count(project).to_string()),
-            Cell::new(QUIET, project.last_package.as_deref().unwrap_or("-")),
-            Cell::new(style, &format!("{}{mark}", project.path.display())),
+            TableCell::new(NAME, project.id.as_str()),
+            TableCell::new(Style::new(), &count(project).to_string()),
+            TableCell::new(QUIET, project.last_package.as_deref().unwrap_or("-")),
+            TableCell::new(style, &format!("{}{mark}", project.path.display())),
         ]
     };
-    let rows: Vec<Vec<Cell>> = listing.projects.iter().map(row).collect();
+    let rows: Vec<Vec<TableCell>> = listing.projects.iter().map(row).collect();
     if !rows.is_empty() {
         console.text(&table(&["PROJECT", "RUNS", "PACKAGE", "FOLDER"], &rows));
     }
@@ -99,7 +99,7 @@ pub(super) fn listed(
     match named {
         Some(folder) => match store.projects().at(folder)? {
             Some(project) => Ok(Some(project)),
-            None => Err(Usage(format!(
+            None => Err(UsageError(format!(
                 "`{}` has no {what}; `crewagent {command} list --all` shows those of all projects",
                 folder.display()
             ))
@@ -110,7 +110,7 @@ pub(super) fn listed(
     }
 }
 
-fn relink(args: &Relink, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+fn relink(args: &RelinkArgs, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let project = store.projects().find(&args.project)?;
     let project = store.projects().relink(&project.id, &args.folder)?;
     let path = paint::printable(&project.path.display().to_string());
@@ -119,7 +119,7 @@ fn relink(args: &Relink, store: &Store, console: &mut Console) -> anyhow::Result
     Ok(Outcome::Done)
 }
 
-fn forget(args: &Forget, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+fn forget(args: &ForgetArgs, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let project = store.projects().find(&args.project)?;
     let runs = store.runs().list(Of::Project(&project.id))?;
     let conversations = store.conversations().list(Of::Project(&project.id))?;

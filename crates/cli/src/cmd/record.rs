@@ -8,9 +8,9 @@ use crewagent_engine::store::{RunId, RunPackage, RunRecord, Store};
 use crewagent_format::integrity::Digest;
 use crewagent_scenario::record::{RecordError, scenario};
 
-use crate::args::Recording;
+use crate::args::RecordingArgs;
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::summary;
 use crate::resume_hint::ResumeHint;
@@ -32,24 +32,27 @@ enum Over {
 
 impl Recorder {
     /// Checks the file before the run starts, so that a write error does not appear only at the end.
-    pub(crate) fn open(args: &Recording) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn open(args: &RecordingArgs) -> anyhow::Result<Option<Self>> {
         Self::with(args, &|| None)
     }
 
     /// Does the same for a resumed run. An unchanged recording of the same run may be replaced.
     pub(crate) fn going_on(
-        args: &Recording,
+        args: &RecordingArgs,
         id: &RunId,
         store: &Store,
     ) -> anyhow::Result<Option<Self>> {
         Self::with(args, &|| recorded(id, store).ok())
     }
 
-    fn with(args: &Recording, so_far: &dyn Fn() -> Option<String>) -> anyhow::Result<Option<Self>> {
+    fn with(
+        args: &RecordingArgs,
+        so_far: &dyn Fn() -> Option<String>,
+    ) -> anyhow::Result<Option<Self>> {
         let Some(file) = &args.record else { return Ok(None) };
         let shown = file.display();
         if file.is_dir() {
-            return Err(Usage(format!("`{shown}` is a folder; --record takes a file")).into());
+            return Err(UsageError(format!("`{shown}` is a folder; --record takes a file")).into());
         }
         let is_ours =
             || so_far().is_some_and(|text| std::fs::read_to_string(file).ok() == Some(text));
@@ -57,14 +60,14 @@ impl Recorder {
             if args.force || (file.exists() && is_ours()) { Over::Anything } else { Over::Nothing };
         if over == Over::Nothing && file.symlink_metadata().is_ok() {
             let advice = "name another file, or replace it with --force";
-            return Err(Usage(format!(
+            return Err(UsageError(format!(
                 "`{shown}` exists, and --record would replace it; {advice}"
             ))
             .into());
         }
         let folder = folder_of(file);
         if !folder.is_dir() {
-            return Err(Usage(format!(
+            return Err(UsageError(format!(
                 "there is no folder `{}` for --record; make it first",
                 folder.display()
             ))

@@ -14,16 +14,16 @@ use crewagent_engine::store::{Of, RunId, Store};
 use super::record::Recorder;
 use super::run::{answers, open_output, recorded, tightening, writable};
 use super::run_driver::{self, Farewell, RunDriver, RunOutput};
-use crate::args::{Bounds, Resume};
+use crate::args::{BoundsArgs, ResumeArgs};
 use crate::console::Console;
 use crate::model;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::render::question::Asker;
 use crate::render::summary;
 use crate::resume_hint::ResumeHint;
 
 pub(crate) fn run(
-    args: Resume,
+    args: ResumeArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -74,7 +74,7 @@ pub(crate) fn run(
 }
 
 /// Returns the run to resume.
-fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
+fn chosen(args: &ResumeArgs, store: &Store) -> anyhow::Result<RunId> {
     match (&args.run, &args.project) {
         (Some(reference), Some(folder)) => return chosen_in(folder, reference, store),
         (Some(reference), None) => return super::runs::find(reference, store),
@@ -88,7 +88,7 @@ fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
             None => None,
         };
         return newest.ok_or_else(|| {
-            Usage(format!(
+            UsageError(format!(
                 "`{}` has no unfinished run; `crewagent runs list --all` shows what there is",
                 folder.display()
             ))
@@ -101,7 +101,8 @@ fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
         return Ok(id);
     }
     runs.newest_unfinished(Of::All)?.ok_or_else(|| {
-        Usage("there is no unfinished run; `crewagent run PACKAGE` starts one".to_owned()).into()
+        UsageError("there is no unfinished run; `crewagent run PACKAGE` starts one".to_owned())
+            .into()
     })
 }
 
@@ -109,10 +110,10 @@ fn chosen(args: &Resume, store: &Store) -> anyhow::Result<RunId> {
 fn chosen_in(folder: &Path, reference: &str, store: &Store) -> anyhow::Result<RunId> {
     let own = match store.projects().at(folder)? {
         Some(project) => super::runs::find_in(Of::Project(&project.id), reference, store),
-        None => Err(Usage(format!("`{}` has no runs", folder.display())).into()),
+        None => Err(UsageError(format!("`{}` has no runs", folder.display())).into()),
     };
     own.map_err(|error| match store.runs().find(reference) {
-        Ok(id) => Usage(format!(
+        Ok(id) => UsageError(format!(
             "the run {id} belongs to another project than `{}`; leave out --project to go on with it",
             folder.display()
         ))
@@ -121,7 +122,7 @@ fn chosen_in(folder: &Path, reference: &str, store: &Store) -> anyhow::Result<Ru
     })
 }
 
-pub(crate) fn change(model: Option<&str>, bounds: &Bounds) -> SettingsChange {
+pub(crate) fn change(model: Option<&str>, bounds: &BoundsArgs) -> SettingsChange {
     SettingsChange {
         model: model.map(str::to_owned),
         mode: bounds.guided.then_some(Mode::Guided),

@@ -12,17 +12,17 @@ use crewagent_engine::store::{ImportError, Installed, Store};
 
 use super::package::is_path;
 use super::record::Recorder;
-use super::run_driver::{self, Answers, Farewell, RunDriver, RunOutput};
-use crate::args::{Bounds, ConversationOptions, Run};
+use super::run_driver::{self, AnswerSource, Farewell, RunDriver, RunOutput};
+use crate::args::{BoundsArgs, ConversationOptions, RunArgs};
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::render::{self, ReportOptions};
 use crate::resume_hint::ResumeHint;
 use crate::terminal::spinner::Spinner;
 use crate::{ask, interrupt, model, paint, terminal};
 
 pub(crate) fn run(
-    args: Run,
+    args: RunArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -90,7 +90,7 @@ pub(crate) fn project_folder(project: &Path) -> anyhow::Result<()> {
     }
     let what = if project.exists() { "is not a folder" } else { "does not exist" };
     let advice = "make it first, or name another one with --project";
-    Err(Usage(format!("the project folder `{}` {what}; {advice}", project.display())).into())
+    Err(UsageError(format!("the project folder `{}` {what}; {advice}", project.display())).into())
 }
 
 /// Checks that the user may write to the project.
@@ -140,16 +140,16 @@ pub(crate) fn open_output(
 }
 
 /// Returns who answers after the inputs of the command line.
-pub(crate) fn answers(conversation: &ConversationOptions) -> Answers {
+pub(crate) fn answers(conversation: &ConversationOptions) -> AnswerSource {
     if conversation.json || conversation.no_input || !ask::is_possible() {
-        Answers::None
+        AnswerSource::None
     } else {
-        Answers::User
+        AnswerSource::User
     }
 }
 
 /// Returns the policy of the command line, which can only tighten.
-pub(crate) fn tightening(bounds: &Bounds) -> Policy {
+pub(crate) fn tightening(bounds: &BoundsArgs) -> Policy {
     let tightening = Tightening {
         ask_writes: bounds.ask_writes,
         allow: bounds.allow.clone(),
@@ -163,7 +163,7 @@ pub(crate) fn tightening(bounds: &Bounds) -> Policy {
 }
 
 /// Applies the command line to the settings.
-pub(crate) fn bounded(mut settings: RunSettings, bounds: &Bounds) -> RunSettings {
+pub(crate) fn bounded(mut settings: RunSettings, bounds: &BoundsArgs) -> RunSettings {
     if bounds.guided {
         settings.mode = Mode::Guided;
     }
@@ -186,11 +186,9 @@ pub(crate) fn installed(
     let packages = store.packages();
     if !is_path(reference) {
         let name = reference.to_string_lossy();
-        return Ok(Some(
-            packages
-                .find(&name)
-                .map_err(|error| Usage(format!("{error} (and no file or folder has this name)")))?,
-        ));
+        return Ok(Some(packages.find(&name).map_err(|error| {
+            UsageError(format!("{error} (and no file or folder has this name)"))
+        })?));
     }
     let shown = reference.display().to_string();
     let imported = packages.prepare(reference).and_then(|prepared| {

@@ -21,7 +21,7 @@ pub(crate) use self::prompt::{HISTORY, RunPrompt, open_prompt};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, WARNING};
-use crate::render::names::Names;
+use crate::render::names::DisplayNames;
 use crate::render::run::{EventSource, Screen};
 use crate::render::summary::{self, RunEnding};
 use crate::resume_hint::ResumeHint;
@@ -32,7 +32,7 @@ use crate::terminal::spinner::Spinner;
 
 /// The source of answers after the inputs of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answers {
+pub(crate) enum AnswerSource {
     /// The user at the terminal.
     User,
     /// None: the run is left waiting.
@@ -62,7 +62,7 @@ pub(crate) struct RunDriver {
     pub(crate) model: Box<dyn Model>,
     pub(crate) control: Control,
     pub(crate) inputs: VecDeque<String>,
-    pub(crate) answers: Answers,
+    pub(crate) answers: AnswerSource,
     /// The prompt, if stdin and stdout are a terminal.
     pub(crate) prompt: Option<RunPrompt>,
     pub(crate) output: RunOutput,
@@ -71,7 +71,7 @@ pub(crate) struct RunDriver {
 }
 
 /// The next step at a rest.
-enum Next {
+enum NextStep {
     Say(String),
     End,
     Interrupted,
@@ -91,12 +91,12 @@ impl RunDriver {
                 Err(halt) => return Ok(self.halted(halt, console)),
             };
             let outcome = match self.next(&rest, console)? {
-                Next::Say(words) => match self.say(&words, console) {
+                NextStep::Say(words) => match self.say(&words, console) {
                     Ok(()) => continue,
                     Err(halt) => return Ok(self.halted(halt, console)),
                 },
-                Next::End => Outcome::of_rest(rest.phase, rest.reason),
-                Next::Interrupted => Outcome::Cancelled,
+                NextStep::End => Outcome::of_rest(rest.phase, rest.reason),
+                NextStep::Interrupted => Outcome::Cancelled,
             };
             if let Err(halt) = self.finish(&rest, console) {
                 return Ok(self.halted(halt, console));
@@ -130,11 +130,11 @@ impl RunDriver {
     }
 
     /// Returns the next input, if the run accepts one and there is one.
-    fn next(&mut self, rest: &Rest, console: &mut Console) -> anyhow::Result<Next> {
+    fn next(&mut self, rest: &Rest, console: &mut Console) -> anyhow::Result<NextStep> {
         if self.control.request() != ControlRequest::Run || rest.phase == Phase::Paused {
             // A completed run stays completed, even if Ctrl-C came with its last reply.
             let is_over = rest.phase == Phase::Completed;
-            return Ok(if is_over { Next::End } else { Next::Interrupted });
+            return Ok(if is_over { NextStep::End } else { NextStep::Interrupted });
         }
         let listens = match Outcome::of_rest(rest.phase, rest.reason) {
             Outcome::Waiting | Outcome::Done => true,
@@ -145,17 +145,17 @@ impl RunDriver {
             | Outcome::Cancelled => false,
         };
         if !listens {
-            return Ok(Next::End);
+            return Ok(NextStep::End);
         }
         if let Some(words) = self.inputs.pop_front() {
-            return Ok(Next::Say(words));
+            return Ok(NextStep::Say(words));
         }
-        if rest.phase == Phase::Completed || self.answers == Answers::None {
-            return Ok(Next::End);
+        if rest.phase == Phase::Completed || self.answers == AnswerSource::None {
+            return Ok(NextStep::End);
         }
         self.output.pause(console);
         let next = self.ask(rest, console)?;
-        if let (Next::Say(_), RunOutput::Human(view)) = (&next, &mut self.output) {
+        if let (NextStep::Say(_), RunOutput::Human(view)) = (&next, &mut self.output) {
             view.screen.suppress_echo();
         }
         Ok(next)
@@ -283,11 +283,11 @@ impl RunOutput {
 
 /// Warns once that a cost limit cannot be enforced, because the model reports no price.
 pub(crate) struct CostWarning {
-    watch: Watch,
+    watch: WatchSwitch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Watch {
+enum WatchSwitch {
     /// There is a limit, and the warning was not printed yet.
     On,
     Off,
@@ -295,7 +295,7 @@ enum Watch {
 
 impl CostWarning {
     pub(crate) fn of(settings: &RunSettings) -> Self {
-        let watch = if settings.limits.cost.is_some() { Watch::On } else { Watch::Off };
+        let watch = if settings.limits.cost.is_some() { WatchSwitch::On } else { WatchSwitch::Off };
         Self { watch }
     }
 
@@ -306,10 +306,10 @@ impl CostWarning {
             return;
         };
         let is_unknown = reply.usage.tokens() > 0 && reply.usage.cost.is_none();
-        if self.watch == Watch::Off || !is_unknown {
+        if self.watch == WatchSwitch::Off || !is_unknown {
             return;
         }
-        self.watch = Watch::Off;
+        self.watch = WatchSwitch::Off;
         let words = "the price of this model is not known, so --max-cost cannot stop the run; say what it costs with `crewagent models add NAME --price IN,OUT`, or set --max-tokens N";
         console.error(format_args!("{} {words}", paint::styled(WARNING, "warning:")));
     }
@@ -322,22 +322,22 @@ pub(crate) fn package_of(record: &RunRecord, store: &Store) -> Option<Arc<Packag
 }
 
 /// Returns the display names of a run, as far as its package has them.
-pub(crate) fn names_of(record: &RunRecord, package: Option<&Package>) -> Names {
+pub(crate) fn names_of(record: &RunRecord, package: Option<&Package>) -> DisplayNames {
     let document = record.subject.workflow().map(|workflow| workflow.document.as_str());
     let workflow = package.and_then(|package| {
         let mut workflows = package.workflows().iter();
         workflows.find(|workflow| Some(workflow.document_path.as_str()) == document)
     });
     match (package, workflow) {
-        (Some(package), Some(workflow)) => Names::new(package, workflow),
-        (_, _) => Names::default(),
+        (Some(package), Some(workflow)) => DisplayNames::new(package, workflow),
+        (_, _) => DisplayNames::default(),
     }
 }
 
 /// Creates the view of a driven run: live if standard output is a terminal.
 pub(crate) fn live_view(
     run: &Run,
-    names: Names,
+    names: DisplayNames,
     spinner: Spinner,
     store: &Store,
     model: &str,

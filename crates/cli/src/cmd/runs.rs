@@ -15,16 +15,16 @@ use crewagent_core::event::Phase;
 use crewagent_core::run::history::{Visit, named};
 use crewagent_engine::store::{Of, RunId, Status, Store};
 
-use crate::args::{Runs, RunsCommand};
+use crate::args::{RunsArgs, RunsCommand};
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::resume_hint::ResumeHint;
 
 /// The name of the newest run.
 const LATEST: &str = "latest";
 
 pub(crate) fn run(
-    args: Runs,
+    args: RunsArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -52,7 +52,7 @@ pub(crate) fn find_in(of: Of<'_>, reference: &str, store: &Store) -> anyhow::Res
     }
     let newest = store.runs().list(of)?.runs.into_iter().next().map(|run| run.run_id);
     newest.ok_or_else(|| {
-        Usage("there is no run yet; `crewagent run PACKAGE` starts one".to_owned()).into()
+        UsageError("there is no run yet; `crewagent run PACKAGE` starts one".to_owned()).into()
     })
 }
 
@@ -66,7 +66,7 @@ fn visit<'v>(visits: &'v [Visit], name: &str) -> anyhow::Result<&'v Visit> {
             known.push(format!("{}{number}", visit.node));
         }
         let known = known.join(", ");
-        Usage(format!("the run did not come to `{name}`; it came to {known}")).into()
+        UsageError(format!("the run did not come to `{name}`; it came to {known}")).into()
     })
 }
 

@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::agent;
 use super::run::{bounded, installed};
-use crate::args::{ToolsCommand, ToolsList};
+use crate::args::{ToolsCommand, ToolsListArgs};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET, WARNING};
-use crate::render::table::{Cell, table};
+use crate::render::table::{TableCell, table};
 
 pub(crate) fn run(
     command: ToolsCommand,
@@ -24,7 +24,11 @@ pub(crate) fn run(
     list(&args, home, console)
 }
 
-fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyhow::Result<Outcome> {
+fn list(
+    args: &ToolsListArgs,
+    home: Option<PathBuf>,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let store = Store::open(home)?;
     let package = match &args.package {
         None => None,
@@ -57,9 +61,9 @@ fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyho
         console.line(paint::json(&list));
         return Ok(Outcome::Done);
     }
-    let rows: Vec<Vec<Cell>> = rows.iter().map(row).collect();
+    let rows: Vec<Vec<TableCell>> = rows.iter().map(row).collect();
     console.text(&table(&["TOOL", "MAY BE USED", "DECIDED BY", "LIMIT"], &rows));
-    let folders: Vec<Vec<Cell>> = layers.folders().iter().map(folder).collect();
+    let folders: Vec<Vec<TableCell>> = layers.folders().iter().map(folder).collect();
     if !folders.is_empty() {
         console.line("");
         console.text(&table(&["WRITING BELOW A FOLDER", "MAY BE DONE", "DECIDED BY"], &folders));
@@ -70,22 +74,22 @@ fn list(args: &ToolsList, home: Option<PathBuf>, console: &mut Console) -> anyho
     Ok(Outcome::Done)
 }
 
-fn verdict_cell(verdict: Verdict) -> Cell {
+fn verdict_cell(verdict: Verdict) -> TableCell {
     match verdict {
-        Verdict::Allow => Cell::new(GOOD, "yes"),
-        Verdict::Ask => Cell::new(WARNING, "asks first"),
-        Verdict::Deny => Cell::new(ERROR, "no"),
+        Verdict::Allow => TableCell::new(GOOD, "yes"),
+        Verdict::Ask => TableCell::new(WARNING, "asks first"),
+        Verdict::Deny => TableCell::new(ERROR, "no"),
     }
 }
 
-fn folder(rule: &FolderRule) -> Vec<Cell> {
-    let pattern = Cell::new(NAME, &rule.pattern.to_string());
-    vec![pattern, verdict_cell(rule.verdict), Cell::new(QUIET, name(rule.by))]
+fn folder(rule: &FolderRule) -> Vec<TableCell> {
+    let pattern = TableCell::new(NAME, &rule.pattern.to_string());
+    vec![pattern, verdict_cell(rule.verdict), TableCell::new(QUIET, name(rule.by))]
 }
 
-fn row(tool: &Surveyed) -> Vec<Cell> {
+fn row(tool: &Surveyed) -> Vec<TableCell> {
     let verdict = match tool.state_only {
-        true => Cell::new(WARNING, "for the state of the run"),
+        true => TableCell::new(WARNING, "for the state of the run"),
         false => verdict_cell(tool.verdict),
     };
     let by = match &tool.rule {
@@ -96,7 +100,12 @@ fn row(tool: &Surveyed) -> Vec<Cell> {
         let bytes = crewagent_engine::source::bytes(value);
         format!("{bytes} ({})", name(by))
     });
-    vec![Cell::new(NAME, &tool.tool), verdict, Cell::new(QUIET, &by), Cell::new(QUIET, &limit)]
+    vec![
+        TableCell::new(NAME, &tool.tool),
+        verdict,
+        TableCell::new(QUIET, &by),
+        TableCell::new(QUIET, &limit),
+    ]
 }
 
 fn name(by: Decider) -> &'static str {

@@ -6,9 +6,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use crewagent_server::{Link, Opened};
+use crewagent_server::{PageLink, ServerLocation};
 
-use crate::args::Ui;
+use crate::args::UiArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, QUIET};
@@ -17,19 +17,19 @@ use crate::paint::{self, QUIET};
 const OPENER_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(
-    args: &Ui,
+    args: &UiArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     match crewagent_server::open(home, args.port)? {
-        Opened::Elsewhere(link) => {
+        ServerLocation::Elsewhere(link) => {
             let words = "It is running already; this link opens its page.";
             let opening = show(&link, words, args, console);
             // Some openers run until the browser ends; these have found one.
             let _ = opening.map(|opening| opening.recv_timeout(OPENER_TIMEOUT));
             Ok(Outcome::Done)
         }
-        Opened::Here(server) => {
+        ServerLocation::Here(server) => {
             let shutdown = server.shutdown();
             ctrlc::set_handler(move || {
                 if shutdown.begin() {
@@ -46,7 +46,12 @@ pub(crate) fn run(
 }
 
 /// Prints the link as the first line, so that other programs can read it. Returns the receiver of the opener's result.
-fn show(link: &Link, words: &str, args: &Ui, console: &mut Console) -> Option<mpsc::Receiver<()>> {
+fn show(
+    link: &PageLink,
+    words: &str,
+    args: &UiArgs,
+    console: &mut Console,
+) -> Option<mpsc::Receiver<()>> {
     console.line(link.url());
     console.show();
     console.error(paint::styled(QUIET, words));
@@ -71,7 +76,7 @@ fn report_failure(why: &anyhow::Error, console: &mut Console) {
 
 /// Opens the link with the system's program for pages; a thread waits for it.
 #[allow(clippy::disallowed_methods, reason = "the browser is no process of a run")]
-fn browse(link: &Link) -> anyhow::Result<mpsc::Receiver<()>> {
+fn browse(link: &PageLink) -> anyhow::Result<mpsc::Receiver<()>> {
     let (program, before): (_, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
     } else if cfg!(windows) {

@@ -32,12 +32,12 @@ pub(crate) struct Flow {
     head: String,
     /// The indentation of the lines that this source line wraps into.
     hanging: usize,
-    block: Block,
+    block: BlockKind,
 }
 
 /// The kind of block that the lines belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
+enum BlockKind {
     Prose,
     Code,
 }
@@ -59,7 +59,7 @@ impl Flow {
             column: None,
             head: String::new(),
             hanging: 0,
-            block: Block::Prose,
+            block: BlockKind::Prose,
         }
     }
 
@@ -86,7 +86,7 @@ impl Flow {
             out.push('\n');
         }
         self.start_line();
-        self.block = Block::Prose;
+        self.block = BlockKind::Prose;
         out
     }
 
@@ -115,8 +115,8 @@ impl Flow {
         out.push('\n');
         if self.head.starts_with("```") || self.head.starts_with("~~~") {
             self.block = match self.block {
-                Block::Prose => Block::Code,
-                Block::Code => Block::Prose,
+                BlockKind::Prose => BlockKind::Code,
+                BlockKind::Code => BlockKind::Prose,
             };
         }
         self.column = None;
@@ -178,7 +178,7 @@ impl Flow {
 
     /// Returns true if the line is code or a table, which wrapping would change.
     fn is_whole_line(&self) -> bool {
-        self.block == Block::Code || self.head.starts_with('|') || self.head.starts_with("```")
+        self.block == BlockKind::Code || self.head.starts_with('|') || self.head.starts_with("```")
     }
 }
 

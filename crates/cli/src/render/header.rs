@@ -2,11 +2,11 @@
 
 use crewagent_engine::store::RunRecord;
 
-use super::names::Names;
+use super::names::DisplayNames;
 use crate::paint::{self, NAME, QUIET};
 
 /// Formats the header of a run.
-pub(crate) fn header(record: &RunRecord, names: &Names, project: &str) -> String {
+pub(crate) fn header(record: &RunRecord, names: &DisplayNames, project: &str) -> String {
     let mut text = match record.subject.package() {
         Some(package) => {
             let title = paint::styled(NAME, paint::printable(&package.name));
@@ -28,7 +28,7 @@ pub(crate) fn header(record: &RunRecord, names: &Names, project: &str) -> String
 }
 
 /// Formats the name, and the id where the user can type one.
-fn workflow(record: &RunRecord, names: &Names) -> String {
+fn workflow(record: &RunRecord, names: &DisplayNames) -> String {
     let Some(workflow) = record.subject.workflow() else { return String::new() };
     let id = paint::printable(workflow.reference());
     match (names.workflow(), &workflow.id) {

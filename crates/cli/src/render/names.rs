@@ -10,7 +10,7 @@ use crate::paint;
 
 /// The display names of a run. Without its package, ids stand in.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct DisplayNames {
     workflow: Option<String>,
     titles: BTreeMap<String, String>,
     /// The node titles of the subworkflows, by workflow id.
@@ -18,7 +18,7 @@ pub(crate) struct Names {
     agents: BTreeMap<String, String>,
 }
 
-impl Names {
+impl DisplayNames {
     pub(crate) fn new(package: &Package, workflow: &Workflow) -> Self {
         let listed = package.workflows().iter();
         let called = listed.filter_map(|own| Some((own.id.as_ref()?.to_string(), titles(own))));

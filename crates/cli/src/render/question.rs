@@ -2,7 +2,7 @@
 
 use crewagent_core::question::approval::Approval;
 use crewagent_core::question::form::{Field, FieldKind, Form, Unsaid};
-use crewagent_core::question::{Choice, Question, QuestionKind};
+use crewagent_core::question::{Question, QuestionKind, QuestionOption};
 
 use serde_json::Value as Json;
 use unicode_width::UnicodeWidthStr as _;
@@ -141,7 +141,7 @@ fn quiet(text: &str, width: Width) -> Vec<String> {
 }
 
 /// Formats an option in one line, or with its description below if that does not fit.
-fn option(mark: &str, choice: &Choice, width: Width) -> Vec<String> {
+fn option(mark: &str, choice: &QuestionOption, width: Width) -> Vec<String> {
     /// The start of the label.
     const MARGIN: usize = 4;
     let label = paint::printable(choice.shown());

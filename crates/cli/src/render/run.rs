@@ -18,9 +18,9 @@ use crewagent_core::state::frame::Caller;
 use crewagent_core::state::run_state::RunState;
 use crewagent_engine::source::bytes;
 
-use self::speech::{Speech, TextFormat};
+use self::speech::{SpeechText, TextFormat};
 use super::flow::{Width, indented};
-use super::names::Names;
+use super::names::DisplayNames;
 use super::question::{self, Asker};
 use super::{summary, tool};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
@@ -39,7 +39,7 @@ pub(crate) enum EventSource {
 pub(crate) struct Screen {
     view: EventSource,
     width: Width,
-    names: Names,
+    names: DisplayNames,
     position: Position,
     /// The reason why a workflow cannot be entered or left, if it was shown.
     held: Option<String>,
@@ -48,20 +48,20 @@ pub(crate) struct Screen {
     /// The agent that was named last.
     agent: String,
     /// The text that is streaming in.
-    speech: Option<Speech>,
+    speech: Option<SpeechText>,
     /// The turn whose text was streamed.
     shown: Option<u64>,
     /// The subjects of the calls in progress.
     subjects: BTreeMap<String, String>,
     echo: Echo,
     last: Last,
-    subject: JournalKind,
+    subject: ScreenSubject,
     form: TextFormat,
 }
 
 /// The kind of journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum JournalKind {
+enum ScreenSubject {
     Run,
     Conversation,
 }
@@ -87,7 +87,7 @@ impl Screen {
     pub(crate) fn new(
         view: EventSource,
         width: Width,
-        names: Names,
+        names: DisplayNames,
         run_state: RunState,
         agent: &str,
     ) -> Self {
@@ -104,7 +104,7 @@ impl Screen {
             subjects: BTreeMap::new(),
             echo: Echo::On,
             last: Last::Nothing,
-            subject: JournalKind::Run,
+            subject: ScreenSubject::Run,
             form: TextFormat::Plain,
         }
     }
@@ -131,13 +131,13 @@ impl Screen {
 
     /// Ends the preview, because something else was printed in the middle of the text.
     pub(crate) fn leave(&mut self) -> String {
-        self.speech.as_mut().map(Speech::leave).unwrap_or_default()
+        self.speech.as_mut().map(SpeechText::leave).unwrap_or_default()
     }
 
     /// Creates a screen for a conversation.
-    pub(crate) fn for_conversation(view: EventSource, width: Width, names: Names) -> Self {
+    pub(crate) fn for_conversation(view: EventSource, width: Width, names: DisplayNames) -> Self {
         let screen = Self::new(view, width, names, RunState::default(), "");
-        Self { subject: JournalKind::Conversation, ..screen }
+        Self { subject: ScreenSubject::Conversation, ..screen }
     }
 
     /// Formats an event; the result may be empty.
@@ -323,7 +323,7 @@ impl Screen {
         }
         let is_new = self.speech.is_none();
         let (width, form) = (self.width, self.form);
-        let speech = self.speech.get_or_insert_with(|| Speech::new(channel, form, width));
+        let speech = self.speech.get_or_insert_with(|| SpeechText::new(channel, form, width));
         // Many models begin with empty lines.
         let text = if is_new { text.trim_start_matches('\n') } else { text };
         let pieces = speech.push(text);
@@ -359,7 +359,7 @@ impl Screen {
         }
         let mut line = match node {
             Some(node) => self.node_heading(node),
-            None if self.subject == JournalKind::Conversation => {
+            None if self.subject == ScreenSubject::Conversation => {
                 return self.speaker(agent, out);
             }
             None => format!("{} {}complete", paint::styled(GOOD, "●"), self.frame_path()),

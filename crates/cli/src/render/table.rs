@@ -7,7 +7,7 @@ use crate::paint;
 
 /// One cell: a text and its style.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct TableCell {
     text: String,
     style: Style,
     side: Alignment,
@@ -20,7 +20,7 @@ enum Alignment {
     Right,
 }
 
-impl Cell {
+impl TableCell {
     /// Creates a cell of any text; unsafe characters are replaced.
     pub(crate) fn new(style: Style, text: &str) -> Self {
         Self { text: paint::printable(text), style, side: Alignment::Left }
@@ -33,14 +33,14 @@ impl Cell {
 }
 
 /// Formats the rows under a heading.
-pub(crate) fn table(heading: &[&str], rows: &[Vec<Cell>]) -> String {
+pub(crate) fn table(heading: &[&str], rows: &[Vec<TableCell>]) -> String {
     let title = |(column, text): (usize, &&str)| {
         let side =
             rows.first().and_then(|row| row.get(column)).map_or(Alignment::Left, |cell| cell.side);
-        Cell { side, ..Cell::new(paint::QUIET, text) }
+        TableCell { side, ..TableCell::new(paint::QUIET, text) }
     };
     let title = heading.iter().enumerate().map(title).collect();
-    let all: Vec<&Vec<Cell>> = std::iter::once(&title).chain(rows).collect();
+    let all: Vec<&Vec<TableCell>> = std::iter::once(&title).chain(rows).collect();
     let widths: Vec<usize> = (0..heading.len())
         .map(|column| {
             all.iter()
@@ -53,7 +53,7 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<Cell>]) -> String {
     all.iter().map(|row| line(row, &widths)).collect()
 }
 
-fn line(row: &[Cell], widths: &[usize]) -> String {
+fn line(row: &[TableCell], widths: &[usize]) -> String {
     let mut line = String::new();
     for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
         if at > 0 {
@@ -78,11 +78,11 @@ mod tests {
 
     #[test]
     fn columns_line_up_whatever_is_in_them() {
-        let cell = |text: &str| Cell::new(Style::new(), text);
+        let cell = |text: &str| TableCell::new(Style::new(), text);
         let rows = [vec![cell("中文"), cell("1")], vec![cell("a"), cell("22")]];
         let text = anstream::adapter::strip_str(&table(&["NAME", "N"], &rows)).to_string();
         assert_eq!(text, "NAME  N\n中文  1\na     22\n");
-        let number = |text: &str| Cell::right(Style::new(), text);
+        let number = |text: &str| TableCell::right(Style::new(), text);
         let rows = [vec![cell("a"), number("7")], vec![cell("b"), number("1,234")]];
         let text = anstream::adapter::strip_str(&table(&["NAME", "N"], &rows)).to_string();
         assert_eq!(text, "NAME      N\na         7\nb     1,234\n");

@@ -16,13 +16,13 @@ const TIME: Duration = Duration::from_millis(100);
 
 /// The maximum size of a shown difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bounds {
+pub(crate) struct DiffBounds {
     pub(crate) lines: usize,
     pub(crate) columns: usize,
 }
 
 /// Formats the changed lines with their numbers and context.
-pub(crate) fn diff(before: &str, after: &str, bounds: Bounds) -> String {
+pub(crate) fn diff(before: &str, after: &str, bounds: DiffBounds) -> String {
     let diff = TextDiff::configure().timeout(TIME).diff_lines(before, after);
     let mut out = String::new();
     let (mut shown, mut left) = (0, 0);
@@ -67,7 +67,7 @@ mod tests {
 
     #[track_caller]
     fn check_diff(before: &str, after: &str, lines: usize, expected: &str) {
-        let text = diff(before, after, Bounds { lines, columns: 40 });
+        let text = diff(before, after, DiffBounds { lines, columns: 40 });
         assert_eq!(anstream::adapter::strip_str(&text).to_string(), expected);
     }
 
@@ -83,7 +83,7 @@ mod tests {
     fn changes_that_are_far_apart_are_divided() {
         let before: String = (1..=20).map(|n| format!("{n}\n")).collect();
         let after = before.replace("2\n3\n", "2\nthree\n").replace("19\n", "");
-        let text = diff(&before, &after, Bounds { lines: 20, columns: 40 });
+        let text = diff(&before, &after, DiffBounds { lines: 20, columns: 40 });
         assert!(text.contains('⋮') && text.contains("+ three") && text.contains("- 19"), "{text}");
     }
 
@@ -96,7 +96,7 @@ mod tests {
     fn a_file_cannot_steer_the_terminal() {
         check_diff("", "a\u{1b}[2J\tb\r\n", 9, "       1 + a\u{fffd}[2J    b\n");
         let wide = "x".repeat(100);
-        let text = diff("", &wide, Bounds { lines: 9, columns: 40 });
+        let text = diff("", &wide, DiffBounds { lines: 9, columns: 40 });
         assert!(anstream::adapter::strip_str(&text).to_string().trim_end().ends_with('…'));
     }
 }

@@ -17,7 +17,7 @@ use rustyline::history::{History as _, MemHistory};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Helper};
 
-use self::history::{History, KEPT};
+use self::history::{InputHistory, KEPT};
 use super::completion::Vocabulary;
 use crate::ask::TypedInput;
 use crate::paint::{self, ACCENT, QUIET};
@@ -26,12 +26,12 @@ use crate::paint::{self, ACCENT, QUIET};
 const ESCAPE: u16 = 100;
 
 /// Returns the reason why an input is invalid.
-type Check = Box<dyn Fn(&str) -> Result<(), String>>;
+type InputCheck = Box<dyn Fn(&str) -> Result<(), String>>;
 
 /// A line editor with history, several lines, completion and hints.
 pub(crate) struct Editor {
     line: rustyline::Editor<Assistant, MemHistory>,
-    history: History,
+    history: InputHistory,
 }
 
 impl Editor {
@@ -48,13 +48,13 @@ impl Editor {
             .bracketed_paste(true)
             .build();
         let mut memory = MemHistory::with_config(&config);
-        let (history, inputs) = History::open(history);
+        let (history, inputs) = InputHistory::open(history);
         for input in &inputs {
             memory.add(input)?;
         }
         let mut line = rustyline::Editor::with_history(config, memory)
             .context("cannot ask in this terminal; answer with --input")?;
-        let check: Check = Box::new(|_| Ok(()));
+        let check: InputCheck = Box::new(|_| Ok(()));
         line.set_helper(Some(Assistant { vocabulary, check, complains: Cell::new(false) }));
         keys::bind(&mut line);
         Ok(Self { line, history })
@@ -89,7 +89,7 @@ impl Editor {
 /// The callbacks of rustyline.
 struct Assistant {
     vocabulary: Vocabulary,
-    check: Check,
+    check: InputCheck,
     /// True while an error is shown below the line.
     complains: Cell<bool>,
 }

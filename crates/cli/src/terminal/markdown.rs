@@ -14,7 +14,7 @@ use crate::paint::{self, QUIET};
 
 /// The size of the window, read again for each block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct TerminalWindow {
     /// The width of text.
     pub(crate) text: usize,
     /// The width of the window.
@@ -25,13 +25,13 @@ pub(crate) struct Window {
 /// A streamed text on a screen whose lines can be replaced.
 #[derive(Debug)]
 pub(crate) struct Markdown {
-    window: fn() -> Window,
+    window: fn() -> TerminalWindow,
     margin: &'static str,
     /// The source of the current block.
     block: String,
     /// The start of its last line.
     line: usize,
-    state: State,
+    state: ParserState,
     preview: Preview,
     /// The blank line before the next block.
     gap: Gap,
@@ -39,7 +39,7 @@ pub(crate) struct Markdown {
 
 /// The state of the block parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ParserState {
     Between,
     /// In a block that ends with a blank line.
     Block,
@@ -59,13 +59,13 @@ enum Gap {
 }
 
 impl Markdown {
-    pub(crate) fn new(window: fn() -> Window, margin: &'static str) -> Self {
+    pub(crate) fn new(window: fn() -> TerminalWindow, margin: &'static str) -> Self {
         Self {
             window,
             margin,
             block: String::new(),
             line: 0,
-            state: State::Between,
+            state: ParserState::Between,
             preview: Preview::default(),
             gap: Gap::Start,
         }
@@ -91,7 +91,7 @@ impl Markdown {
             self.block.push('\n');
             self.end_line(&mut out);
         }
-        if !matches!(self.state, State::Code(_)) {
+        if !matches!(self.state, ParserState::Code(_)) {
             self.close(self.block.len(), &mut out);
         }
         *self = Self::new(self.window, self.margin);
@@ -102,10 +102,14 @@ impl Markdown {
     pub(crate) fn leave(&mut self) -> String {
         let rest = self.preview.leave();
         let inset = match self.state {
-            State::Code(fence) if self.preview.taken() > 0 => {
+            ParserState::Code(fence) if self.preview.taken() > 0 => {
                 self.block.len() - fence.inner(&self.block).len()
             }
-            State::Code(_) | State::Between | State::Block | State::List | State::Paused => 0,
+            ParserState::Code(_)
+            | ParserState::Between
+            | ParserState::Block
+            | ParserState::List
+            | ParserState::Paused => 0,
         };
         let end = inset + self.preview.taken();
         self.block.drain(..end);
@@ -121,24 +125,24 @@ impl Markdown {
         self.line = self.block.len();
         let is_blank = line.trim().is_empty();
         match self.state {
-            State::Code(fence) => return self.code_line(fence, &line, out),
-            State::Block if is_blank => return self.close(self.block.len(), out),
-            State::List if is_blank => return self.state = State::Paused,
-            State::Paused if is_blank => return,
-            State::Paused if indent(&line) >= 2 => self.state = State::List,
+            ParserState::Code(fence) => return self.code_line(fence, &line, out),
+            ParserState::Block if is_blank => return self.close(self.block.len(), out),
+            ParserState::List if is_blank => return self.state = ParserState::Paused,
+            ParserState::Paused if is_blank => return,
+            ParserState::Paused if indent(&line) >= 2 => self.state = ParserState::List,
             // An indented line stays part of the list.
-            State::List if indent(&line) >= 2 => {}
-            State::Paused => self.close(start, out),
-            State::Block | State::List => {
+            ParserState::List if indent(&line) >= 2 => {}
+            ParserState::Paused => self.close(start, out),
+            ParserState::Block | ParserState::List => {
                 if is_heading(&line) || Fence::opened_by(&line).is_some() {
                     self.close(start, out);
                 } else if is_item(&line) {
-                    self.state = State::List;
+                    self.state = ParserState::List;
                 }
             }
-            State::Between => {}
+            ParserState::Between => {}
         }
-        if self.state == State::Between {
+        if self.state == ParserState::Between {
             self.open(&line, out);
         }
     }
@@ -155,17 +159,17 @@ impl Markdown {
                 out.push_str(&format!("{}{INSET}{language}\n", self.margin));
             }
             self.begin_again(self.block.len());
-            self.state = State::Code(fence);
+            self.state = ParserState::Code(fence);
         } else if is_heading(line) {
             self.close(self.block.len(), out);
         } else {
-            self.state = if is_item(line) { State::List } else { State::Block };
+            self.state = if is_item(line) { ParserState::List } else { ParserState::Block };
         }
     }
 
     fn code_line(&mut self, fence: Fence, line: &str, out: &mut String) {
         if fence.is_closed_by(line) {
-            self.state = State::Between;
+            self.state = ParserState::Between;
         } else {
             self.show_code(fence, line, out);
             out.push('\n');
@@ -219,8 +223,8 @@ impl Markdown {
         self.block.drain(..end);
         self.line = self.line.saturating_sub(end);
         self.preview = Preview::default();
-        if !matches!(self.state, State::Code(_)) {
-            self.state = State::Between;
+        if !matches!(self.state, ParserState::Code(_)) {
+            self.state = ParserState::Between;
         }
     }
 
@@ -241,7 +245,7 @@ impl Markdown {
 
     /// Shows the new part of the current block.
     fn show(&mut self, out: &mut String) {
-        if let State::Code(fence) = self.state {
+        if let ParserState::Code(fence) = self.state {
             let line = self.block.clone();
             if !fence.may_be_closed_by(&line) {
                 self.show_code(fence, &line, out);

@@ -28,22 +28,22 @@ pub(crate) enum PromptInput<A> {
 }
 
 /// A prompt with commands.
-pub(crate) struct Prompt<A> {
+pub(crate) struct CommandPrompt<A> {
     editor: Editor,
     commands: Commands<A>,
     blank: Blank,
     /// The unfinished form that a command interrupted.
-    draft: Option<Draft>,
+    draft: Option<FormDraft>,
 }
 
 /// A partly filled form.
-struct Draft {
+struct FormDraft {
     form: Form,
     /// The answered fields, in their order.
     answers: Vec<Option<Json>>,
 }
 
-impl Draft {
+impl FormDraft {
     /// Returns the answers as a JSON object.
     fn object(self) -> Json {
         let names = self.form.fields().iter().map(|field| field.name.clone());
@@ -61,7 +61,7 @@ pub(crate) enum Blank {
     IsInput,
 }
 
-impl<A: Copy + 'static> Prompt<A> {
+impl<A: Copy + 'static> CommandPrompt<A> {
     /// Opens a prompt with this history file; it completes its commands, these words, and project paths.
     pub(crate) fn open(
         commands: Commands<A>,
@@ -96,7 +96,8 @@ impl<A: Copy + 'static> Prompt<A> {
     /// Asks for the fields of a form. After a command it continues at the same field.
     fn fill_in(&mut self, form: &Form, console: &mut Console) -> anyhow::Result<PromptInput<A>> {
         let draft = self.draft.take().filter(|draft| draft.form == *form);
-        let mut draft = draft.unwrap_or_else(|| Draft { form: form.clone(), answers: Vec::new() });
+        let mut draft =
+            draft.unwrap_or_else(|| FormDraft { form: form.clone(), answers: Vec::new() });
         while let Some(field) = form.fields().get(draft.answers.len()) {
             console.text(&question::field(form, draft.answers.len(), paint::text_width()));
             console.line("");

@@ -19,17 +19,17 @@ const SHOW_DELAY_IN_TEXT: Duration = Duration::from_secs(1);
 
 /// The status line. Clones share it; without a live terminal there is none.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Spinner(Option<Arc<Shared>>);
+pub(crate) struct Spinner(Option<Arc<SharedSpinner>>);
 
 #[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedSpinner {
+    state: Mutex<SpinnerState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    wait: Option<Wait>,
+struct SpinnerState {
+    wait: Option<SpinnerWait>,
     /// The effect of the next Ctrl-C.
     hint: Hint,
     frame: usize,
@@ -41,7 +41,7 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Wait {
+struct SpinnerWait {
     what: String,
     since: Instant,
     /// The cursor's column. In the middle of a text line the status goes to the line below.
@@ -67,7 +67,7 @@ enum Hint {
 impl Spinner {
     /// Starts the drawing thread.
     pub(crate) fn start() -> Self {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedSpinner::default());
         let drawer = Arc::clone(&shared);
         let draw = move || {
             loop {
@@ -90,7 +90,7 @@ impl Spinner {
 
     /// Sets what the run waits for; the cursor is in this column.
     pub(crate) fn wait_for(&self, what: String, column: usize) {
-        self.change(|state| state.wait = Some(Wait { what, since: Instant::now(), column }));
+        self.change(|state| state.wait = Some(SpinnerWait { what, since: Instant::now(), column }));
     }
 
     /// Hides the line before something is printed.
@@ -130,7 +130,7 @@ impl Spinner {
         self.0.as_ref().is_some_and(|shared| std::mem::take(&mut shared.lock().interjected))
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut SpinnerState)) {
         if let Some(shared) = &self.0 {
             let mut state = shared.lock();
             change(&mut state);
@@ -141,13 +141,13 @@ impl Spinner {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedSpinner {
+    fn lock(&self) -> MutexGuard<'_, SpinnerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl SpinnerState {
     /// Erases the line.
     fn erase(&mut self) {
         if let Some(drawn) = self.drawn.take() {
@@ -155,7 +155,7 @@ impl State {
         }
     }
 
-    fn text(&self, wait: &Wait, columns: usize) -> String {
+    fn text(&self, wait: &SpinnerWait, columns: usize) -> String {
         let hint = match self.hint {
             Hint::Pauses => "Ctrl-C pauses",
             Hint::Pausing => "pausing, Ctrl-C stops now",
@@ -166,8 +166,8 @@ impl State {
     }
 }
 
-fn draw(mut state: MutexGuard<'_, State>) {
-    let is_due = |wait: &mut Wait| {
+fn draw(mut state: MutexGuard<'_, SpinnerState>) {
+    let is_due = |wait: &mut SpinnerWait| {
         wait.since.elapsed() >= if wait.column == 0 { SHOW_DELAY } else { SHOW_DELAY_IN_TEXT }
     };
     let Some(wait) = state.wait.take_if(is_due) else { return };
@@ -213,7 +213,7 @@ fn elapsed(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crewagent_testkit::screen::Screen;
+    use crewagent_testkit::screen::TerminalScreen;
 
     use super::*;
 
@@ -226,9 +226,9 @@ mod tests {
 
     #[test]
     fn the_line_fits_the_window_and_says_what_ctrl_c_does() {
-        let mut state = State::default();
+        let mut state = SpinnerState::default();
         let what = "fs.search 所有的东西".to_owned();
-        let wait = Wait { what, since: Instant::now(), column: 0 };
+        let wait = SpinnerWait { what, since: Instant::now(), column: 0 };
         assert_eq!(state.text(&wait, 80), "fs.search 所有的东西  0 s  Ctrl-C pauses");
         assert!(state.text(&wait, 30).width() <= 25);
         state.hint = Hint::Pausing;
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn the_line_goes_and_the_words_above_it_stay() {
         for (before, column) in [("done\n", 0), ("some words", 10)] {
-            let mut screen = Screen::new(2, 20);
+            let mut screen = TerminalScreen::new(2, 20);
             screen.write_lines(before);
             screen.write_lines(if column == 0 { "\r  x wait" } else { "\n\r  x wait" });
             assert!(screen.text().contains("wait"));

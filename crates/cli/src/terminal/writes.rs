@@ -7,7 +7,7 @@ use crewagent_core::event::{Event, EventKind, FileIntent, ToolEvent, ToolFinishe
 use crewagent_engine::blobs::Blobs;
 use crewagent_format::integrity::Digest;
 
-use super::diff::{Bounds, diff};
+use super::diff::{DiffBounds, diff};
 use crate::paint::{self, QUIET};
 
 /// Maximum of changed lines shown of an existing file.
@@ -95,6 +95,6 @@ impl Writes {
             None => (Vec::new(), NEW),
         };
         let (before, after) = (String::from_utf8(before).ok()?, String::from_utf8(after).ok()?);
-        Some(diff(&before, &after, Bounds { lines, columns: paint::width() }))
+        Some(diff(&before, &after, DiffBounds { lines, columns: paint::width() }))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use super::Tool;
 use super::params::{Params, Problems};
 use crate::question::form::Form;
-use crate::question::{Choice, Question, QuestionKind};
+use crate::question::{Question, QuestionKind, QuestionOption};
 
 /// Maximum size of a question, in bytes.
 const MAX_QUESTION: usize = 16 * 1024;
@@ -51,7 +51,12 @@ pub(super) fn ask(arguments: &Map<String, Json>, problems: &mut Problems) -> Opt
     Some(Question { question, kind, options, multi, schema: form, approval: None })
 }
 
-fn check_kind(kind: QuestionKind, options: &[Choice], multi: bool, problems: &mut Problems) {
+fn check_kind(
+    kind: QuestionKind,
+    options: &[QuestionOption],
+    multi: bool,
+    problems: &mut Problems,
+) {
     let is_choice = kind == QuestionKind::Choice;
     if is_choice && options.is_empty() {
         problems.mistake(
@@ -87,13 +92,13 @@ fn form(kind: QuestionKind, schema: Option<&Json>, problems: &mut Problems) -> O
     None
 }
 
-fn options(params: &Params<'_>, problems: &mut Problems) -> Vec<Choice> {
+fn options(params: &Params<'_>, problems: &mut Problems) -> Vec<QuestionOption> {
     let items = params.list("options", problems).unwrap_or_default();
     if items.len() > MAX_OPTIONS {
         problems.mistake(format!("`options` has more than {MAX_OPTIONS} items"));
         return Vec::new();
     }
-    let mut choices: Vec<Choice> = Vec::new();
+    let mut choices: Vec<QuestionOption> = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let at = format!("options[{index}]");
         let Some(choice) = option(item, &at, problems) else { continue };
@@ -111,14 +116,14 @@ fn options(params: &Params<'_>, problems: &mut Problems) -> Vec<Choice> {
 }
 
 /// Parses an option; a text alone is an option without a label.
-fn option(item: &Json, at: &str, problems: &mut Problems) -> Option<Choice> {
+fn option(item: &Json, at: &str, problems: &mut Problems) -> Option<QuestionOption> {
     if let Json::String(value) = item {
-        return Some(Choice { value: value.clone(), label: None, description: None });
+        return Some(QuestionOption { value: value.clone(), label: None, description: None });
     }
     let params = Params::open_inside(item, at, &["value", "label", "description"], problems)?;
     let own = |text: Option<&str>| text.map(str::to_owned);
     let label = own(params.text("label", problems));
     let description = own(params.text("description", problems));
     let value = own(params.required_text("value", problems))?;
-    Some(Choice { value, label, description })
+    Some(QuestionOption { value, label, description })
 }

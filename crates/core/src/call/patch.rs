@@ -15,19 +15,19 @@ use crate::vpath::WritablePath;
 const MAX_PATCHES: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PatchKind {
     UpdateFrontmatter,
     Replace,
     Diff,
 }
 
-const KINDS: [(&str, Kind); 3] = [
-    ("updateFrontmatter", Kind::UpdateFrontmatter),
-    ("replace", Kind::Replace),
-    ("diff", Kind::Diff),
+const KINDS: [(&str, PatchKind); 3] = [
+    ("updateFrontmatter", PatchKind::UpdateFrontmatter),
+    ("replace", PatchKind::Replace),
+    ("diff", PatchKind::Diff),
 ];
 
-impl Kind {
+impl PatchKind {
     fn name(self) -> &'static str {
         match self {
             Self::UpdateFrontmatter => "updateFrontmatter",
@@ -135,9 +135,9 @@ fn file(params: &Params<'_>, problems: &mut Problems) -> Option<FilePatchCall> {
         return None;
     }
     let operation = match kind {
-        Kind::UpdateFrontmatter => update(params, path.as_ref(), problems),
-        Kind::Replace => edits(params, problems),
-        Kind::Diff => diff(params, path.as_ref(), problems),
+        PatchKind::UpdateFrontmatter => update(params, path.as_ref(), problems),
+        PatchKind::Replace => edits(params, problems),
+        PatchKind::Diff => diff(params, path.as_ref(), problems),
     };
     Some(FilePatchCall { path: path?, operation: operation?, if_match })
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::params::{Params, Problems};
 use super::{StateCall, Tool};
-use crate::state::complete::{Completion, Decision};
+use crate::state::complete::{BranchChoice, NodeCompletion};
 use crate::state::document::STATE_FILE;
 use crate::state::patch::StateUpdate;
 use crate::vpath::{VPath, WritablePath};
@@ -18,7 +18,7 @@ pub(super) fn complete_node(
     let next = params.text("next", problems).filter(|next| !next.trim().is_empty());
     let decision = decision(&params, problems);
     let update = update(&params, problems)?;
-    let completion = Completion {
+    let completion = NodeCompletion {
         node: node?.trim().to_owned(),
         next: next.map(|next| next.trim().to_owned()),
         decision,
@@ -53,14 +53,14 @@ fn update(params: &Params<'_>, problems: &mut Problems) -> Option<StateUpdate> {
     problems.take(StateUpdate::parse(&Json::Object(update)))
 }
 
-fn decision(params: &Params<'_>, problems: &mut Problems) -> Option<Decision> {
+fn decision(params: &Params<'_>, problems: &mut Problems) -> Option<BranchChoice> {
     let decision = params.structure("decision")?;
     let text = |key: &str| decision.get(key).and_then(Json::as_str).map(str::to_owned);
     let label = text("label").filter(|label| !label.trim().is_empty());
     if label.is_none() {
         problems.mistake("`decision` must be an object with `label` and `reason`");
     }
-    Some(Decision { label: label?, reason: text("reason") })
+    Some(BranchChoice { label: label?, reason: text("reason") })
 }
 
 fn state(problems: &mut Problems) -> Option<WritablePath> {

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::policy::FsPolicy;
-use crate::question::{Choice, QuestionKind};
+use crate::question::{QuestionKind, QuestionOption};
 use crate::tool::canonical;
 
 fn parse(name: &str, arguments: &str) -> Result<Call, Refusal> {
@@ -343,7 +343,8 @@ fn a_question_is_checked_before_it_is_asked() {
     assert_eq!(choice.options[0].label.as_deref(), Some("A"));
     assert!(choice.multi);
     let plain = ask(json!({"question": "Which?", "options": ["a", "b"]}));
-    let option = |value: &str| Choice { value: value.into(), label: None, description: None };
+    let option =
+        |value: &str| QuestionOption { value: value.into(), label: None, description: None };
     assert_eq!((plain.kind, plain.options), (QuestionKind::Choice, vec![option("a"), option("b")]));
     assert_eq!(ask(json!({"question": "Sure?", "kind": "confirm"})).kind, QuestionKind::Confirm);
     let schema = json!({"type": "object", "properties": {"n": {"type": "string"}}});

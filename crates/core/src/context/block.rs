@@ -11,13 +11,13 @@ use crate::payload::Payload;
 
 /// Message with its cached size and digest, so that it is read once.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct BlockMessage {
     pub(super) message: Arc<Message>,
     pub(super) digest: Digest,
     pub(super) bytes: u64,
 }
 
-impl Entry {
+impl BlockMessage {
     pub(super) fn new(message: Message) -> Self {
         let digest = message_digest(&message);
         let bytes = message.bytes() + extra_bytes(&message);
@@ -61,18 +61,18 @@ fn extra_bytes(message: &Message) -> u64 {
 #[derive(Clone, Debug)]
 pub(super) enum Block {
     /// Position of the run.
-    Anchor(Vec<Entry>),
-    Input(Entry),
+    Anchor(Vec<BlockMessage>),
+    Input(BlockMessage),
     /// Text of the model, or a question and its answer that were kept as text.
-    Text(Entry),
+    Text(BlockMessage),
     /// Reminder of the runtime after an empty reply.
-    Nudge(Entry),
+    Nudge(BlockMessage),
     Group(Group),
 }
 
 impl Block {
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        let (many, results): (&[Entry], &[Entry]) = match self {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &BlockMessage> {
+        let (many, results): (&[BlockMessage], &[BlockMessage]) = match self {
             Self::Anchor(entries) => (entries, &[]),
             Self::Input(entry) | Self::Text(entry) | Self::Nudge(entry) => {
                 (std::slice::from_ref(entry), &[])
@@ -94,15 +94,15 @@ impl Block {
 /// Reply with calls, and the answers that can already be sent: in the order of the calls, without a gap.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    pub(super) call: Entry,
-    pub(super) results: Vec<Entry>,
-    pub(super) exchanges: Vec<Exchange>,
+    pub(super) call: BlockMessage,
+    pub(super) results: Vec<BlockMessage>,
+    pub(super) exchanges: Vec<QuestionExchange>,
     /// Answers to calls after the first open one, by the index of the call.
     early: Vec<(usize, Payload)>,
 }
 
 impl Group {
-    pub(super) fn new(call: Entry) -> Self {
+    pub(super) fn new(call: BlockMessage) -> Self {
         Self { call, results: Vec::new(), exchanges: Vec::new(), early: Vec::new() }
     }
 
@@ -130,7 +130,7 @@ impl Group {
     }
 
     /// Returns the answers that can be sent now.
-    pub(super) fn take_ready(&mut self) -> Vec<Entry> {
+    pub(super) fn take_ready(&mut self) -> Vec<BlockMessage> {
         let ids = self.call_ids();
         let mut ready = Vec::new();
         loop {
@@ -138,7 +138,7 @@ impl Group {
             let Some(at) = self.early.iter().position(|(early, _)| *early == place) else { break };
             let (_, content) = self.early.swap_remove(at);
             let Some(id) = ids.get(place) else { break };
-            ready.push(Entry::new(Message::Tool { tool_call_id: id.clone(), content }));
+            ready.push(BlockMessage::new(Message::Tool { tool_call_id: id.clone(), content }));
         }
         ready
     }
@@ -161,25 +161,25 @@ impl Group {
     pub(super) fn into_words(self) -> Vec<Block> {
         let mut blocks = Vec::new();
         if let Message::Assistant { content: Some(words), .. } = &*self.call.message {
-            blocks.push(Block::Text(Entry::new(Message::assistant(words.clone()))));
+            blocks.push(Block::Text(BlockMessage::new(Message::assistant(words.clone()))));
         }
-        blocks.extend(self.exchanges.into_iter().flat_map(Exchange::into_blocks));
+        blocks.extend(self.exchanges.into_iter().flat_map(QuestionExchange::into_blocks));
         blocks
     }
 }
 
 /// Question of the model with the user's answer.
 #[derive(Clone, Debug)]
-pub(super) struct Exchange {
+pub(super) struct QuestionExchange {
     pub(super) question: Arc<str>,
     pub(super) answer: Arc<str>,
 }
 
-impl Exchange {
+impl QuestionExchange {
     pub(super) fn into_blocks(self) -> [Block; 2] {
         [
-            Block::Text(Entry::new(Message::assistant(self.question))),
-            Block::Input(Entry::new(Message::user(self.answer))),
+            Block::Text(BlockMessage::new(Message::assistant(self.question))),
+            Block::Input(BlockMessage::new(Message::user(self.answer))),
         ]
     }
 }

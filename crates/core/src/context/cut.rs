@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::Context;
-use super::block::{Block, Entry};
+use super::block::{Block, BlockMessage};
 use crate::message::Message;
 use crate::payload::Payload;
 
@@ -229,7 +229,7 @@ impl Context {
                 }
             }
         }
-        let shorter = Entry::new(message);
+        let shorter = BlockMessage::new(message);
         if shorter.bytes < group.call.bytes {
             cut.messages += 1;
             cut.bytes += group.call.bytes - shorter.bytes;
@@ -256,13 +256,13 @@ fn is_words(block: &Block) -> bool {
     }
 }
 
-fn shorten(entry: &mut Entry, share: u64, cut: &mut Cut) {
+fn shorten(entry: &mut BlockMessage, share: u64, cut: &mut Cut) {
     let Message::Tool { tool_call_id, content } = &*entry.message else { return };
     if entry.bytes <= share {
         return;
     }
     let room = share.saturating_sub(tool_call_id.len() as u64);
-    let shorter = Entry::new(Message::Tool {
+    let shorter = BlockMessage::new(Message::Tool {
         tool_call_id: tool_call_id.clone(),
         content: shortened(content, room),
     });

@@ -137,7 +137,7 @@ fn answers_are_sent_in_the_order_of_the_calls() {
     context.answer("b", "again".into());
     context.answer("nobody", "x".into());
     assert_eq!(context.len(), 6);
-    assert_eq!(context.check(), Err(Problem::Unanswered("a".into())));
+    assert_eq!(context.check(), Err(ContextProblem::Unanswered("a".into())));
     context.answer("a", "1".into());
     let tail: Vec<String> = shown(&context).lines().skip(6).map(str::to_owned).collect();
     assert_eq!(tail, ["tool a 1", "tool b 2", "tool c 3"]);
@@ -328,7 +328,7 @@ fn what_a_provider_wants_back_counts() {
     assert!(context.bytes() > before + 100);
 }
 
-fn check_problem(messages: &[Message], expected: Problem) {
+fn check_problem(messages: &[Message], expected: ContextProblem) {
     assert_eq!(check_messages(messages), Err(expected));
 }
 
@@ -344,10 +344,10 @@ fn a_request_is_checked() {
     let user = || Message::user("x");
     assert_eq!(check_messages(&[user(), calls(&["a", "b"]), answer("a"), answer("b")]), Ok(()));
     assert_eq!(check_messages(&[calls(&["a"]), answer("a"), calls(&["a"]), answer("a")]), Ok(()));
-    check_problem(&[calls(&["a"])], Problem::Unanswered("a".into()));
-    check_problem(&[calls(&["a"]), user(), answer("a")], Problem::Unanswered("a".into()));
-    check_problem(&[calls(&["a"]), answer("a"), answer("a")], Problem::Orphan("a".into()));
-    check_problem(&[user(), answer("a")], Problem::Orphan("a".into()));
-    check_problem(&[calls(&["a", "a"])], Problem::RepeatedId("a".into()));
-    check_problem(&[user(), Message::system("x")], Problem::LateSystem);
+    check_problem(&[calls(&["a"])], ContextProblem::Unanswered("a".into()));
+    check_problem(&[calls(&["a"]), user(), answer("a")], ContextProblem::Unanswered("a".into()));
+    check_problem(&[calls(&["a"]), answer("a"), answer("a")], ContextProblem::Orphan("a".into()));
+    check_problem(&[user(), answer("a")], ContextProblem::Orphan("a".into()));
+    check_problem(&[calls(&["a", "a"])], ContextProblem::RepeatedId("a".into()));
+    check_problem(&[user(), Message::system("x")], ContextProblem::LateSystem);
 }

@@ -13,7 +13,7 @@ use super::{Target, Work};
 use crate::vpath::{Mount, VPath, with_mounts};
 
 /// Function that reads a file; `None` if it is missing or unreadable.
-type Files<'f> = &'f dyn Fn(&VPath) -> Option<String>;
+type FileLookup<'f> = &'f dyn Fn(&VPath) -> Option<String>;
 
 /// Action of a menu item. Everything that it names existed when it was resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,9 +104,9 @@ pub fn resolve(
     target: &Target,
     agent: &Agent,
     package: &Package,
-    files: Files<'_>,
+    files: FileLookup<'_>,
 ) -> Result<Action, MenuError> {
-    let scope = Scope { package, files };
+    let scope = ResolveScope { package, files };
     let data = target.data.as_deref().map(|text| scope.place(text)).transpose()?;
     let data = data.map(|path| DataRef { format: DataFormat::of(&path), path });
     let action = match &target.work {
@@ -122,7 +122,7 @@ pub fn resolve(
 
 /// Returns the workflows that an agent's menu starts, as indices in [`Package::workflows`]. Reads no file.
 pub fn started_by(agent: &Agent, package: &Package) -> BTreeSet<usize> {
-    let scope = Scope { package, files: &|_| None };
+    let scope = ResolveScope { package, files: &|_| None };
     let targets = agent.menu.iter().flat_map(|item| {
         let own = Target::of(&item.target, false);
         own.into_iter().chain(able(item).map(|(_, target)| target))
@@ -137,7 +137,11 @@ pub fn started_by(agent: &Agent, package: &Package) -> BTreeSet<usize> {
 
 /// Checks that everything exists that an action needs, and names all that is missing: the data, the script, and the
 /// document, the graph and the steps of the workflow and of its sub-workflows.
-pub fn validate(action: &Action, package: &Package, files: Files<'_>) -> Result<(), MenuError> {
+pub fn validate(
+    action: &Action,
+    package: &Package,
+    files: FileLookup<'_>,
+) -> Result<(), MenuError> {
     let mut needed: BTreeSet<VPath> =
         action.data().map(|data| data.path.clone()).into_iter().collect();
     match action {
@@ -185,12 +189,12 @@ fn by_id(package: &Package, id: &str) -> Option<usize> {
     package.workflows().iter().position(|workflow| workflow.id.as_ref().is_some_and(is_it))
 }
 
-struct Scope<'a> {
+struct ResolveScope<'a> {
     package: &'a Package,
-    files: Files<'a>,
+    files: FileLookup<'a>,
 }
 
-impl Scope<'_> {
+impl ResolveScope<'_> {
     fn workflow(&self, text: &str) -> Result<usize, MenuError> {
         if let Some(index) = by_id(self.package, text) {
             return Ok(index);

@@ -1,6 +1,8 @@
 //! Maps a line of the user to a command: a number, a word of the menu, something similar, or else conversation.
 
-use crewagent_format::package::agents::words::{Phrase, Spot, digits, folded, normalised, phrases};
+use crewagent_format::package::agents::words::{
+    Phrase, WordField, digits, folded, normalised, phrases,
+};
 use crewagent_format::package::agents::{Agent, MenuItem};
 
 use super::fuzzy::{Pool, Query, Rank};
@@ -21,8 +23,8 @@ use super::{Candidate, Command, Confidence, Routed, Surface, Target, Unclear, ab
 pub fn route(agent: &Agent, input: &str, surface: Surface) -> Routed {
     let input = input.trim();
     let (line, rest) = input.split_once(['\n', '\r']).unwrap_or((input, ""));
-    let menu: Vec<Entry<'_>> =
-        visible(agent, surface).map(|(number, item)| Entry::new(number, item)).collect();
+    let menu: Vec<VisibleItem<'_>> =
+        visible(agent, surface).map(|(number, item)| VisibleItem::new(number, item)).collect();
     let mut routed = number(&menu, line)
         .or_else(|| nothing(line))
         .or_else(|| exact(&menu, line))
@@ -34,11 +36,11 @@ pub fn route(agent: &Agent, input: &str, surface: Surface) -> Routed {
 }
 
 /// Visible item and everything that can be chosen of it.
-struct Entry<'a> {
+struct VisibleItem<'a> {
     number: usize,
     item: &'a MenuItem,
     target: Option<Target>,
-    phrases: Vec<(Spot, Phrase<'a>)>,
+    phrases: Vec<(WordField, Phrase<'a>)>,
     handlers: Vec<HandlerTarget<'a>>,
 }
 
@@ -51,12 +53,12 @@ struct HandlerTarget<'a> {
 
 /// Item, or one of its handlers.
 #[derive(Clone, Copy)]
-struct Choice<'m, 'a> {
-    entry: &'m Entry<'a>,
+struct RouteChoice<'m, 'a> {
+    entry: &'m VisibleItem<'a>,
     handler: Option<&'m HandlerTarget<'a>>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> VisibleItem<'a> {
     fn new(number: usize, item: &'a MenuItem) -> Self {
         let handlers = able(item).map(|(trigger, target)| HandlerTarget {
             phrase: trigger.matches.as_deref().map(Phrase::new),
@@ -70,12 +72,12 @@ impl<'a> Entry<'a> {
         Self { number, item, target, phrases: phrases(item), handlers }
     }
 
-    fn itself(&self) -> Choice<'_, 'a> {
-        Choice { entry: self, handler: None }
+    fn itself(&self) -> RouteChoice<'_, 'a> {
+        RouteChoice { entry: self, handler: None }
     }
 
-    fn each_handler(&self) -> impl Iterator<Item = Choice<'_, 'a>> {
-        self.handlers.iter().map(|handler| Choice { entry: self, handler: Some(handler) })
+    fn each_handler(&self) -> impl Iterator<Item = RouteChoice<'_, 'a>> {
+        self.handlers.iter().map(|handler| RouteChoice { entry: self, handler: Some(handler) })
     }
 
     /// Returns the builtin command that an item without a target stands for.
@@ -92,7 +94,7 @@ impl<'a> Entry<'a> {
 
     /// Ranks how well a line matches the item or its handlers, with the matching choices and the reason. A matching
     /// handler hides the description of its item, so that the handler is chosen and not the item.
-    fn similar(&self, query: &Query) -> Option<(Rank, Vec<Choice<'_, 'a>>, String)> {
+    fn similar(&self, query: &Query) -> Option<(Rank, Vec<RouteChoice<'_, 'a>>, String)> {
         let description = (self.item.description.as_str(), Pool::Description);
         let words = self.phrases.iter().flat_map(|(_, phrase)| phrase.texts());
         let own = best(query, words.map(|word| (word, Pool::Word)).chain([description]));
@@ -146,7 +148,7 @@ impl<'a> HandlerTarget<'a> {
     }
 }
 
-impl Choice<'_, '_> {
+impl RouteChoice<'_, '_> {
     fn taken(self, confidence: Confidence, reason: String) -> Routed {
         let Self { entry, handler } = self;
         let command = match (handler, &entry.target, entry.handlers.as_slice()) {
@@ -161,7 +163,7 @@ impl Choice<'_, '_> {
                 }
             },
             (None, None, _) => {
-                let candidates = entry.each_handler().map(Choice::candidate).collect();
+                let candidates = entry.each_handler().map(RouteChoice::candidate).collect();
                 Command::Clarify { why: Unclear::SeveralMatch, candidates }
             }
         };
@@ -185,7 +187,7 @@ fn nothing(line: &str) -> Option<Routed> {
 }
 
 /// Reads a number. Without a menu it means nothing; one that is out of range, however large, asks the user.
-fn number(menu: &[Entry<'_>], line: &str) -> Option<Routed> {
+fn number(menu: &[VisibleItem<'_>], line: &str) -> Option<Routed> {
     let digits = digits(line)?;
     let number: Option<usize> = digits.parse().ok();
     let index = number.and_then(|number| number.checked_sub(1));
@@ -198,24 +200,24 @@ fn number(menu: &[Entry<'_>], line: &str) -> Option<Routed> {
     Some(clarify(Unclear::OutOfRange, candidates, Confidence::Low, reason))
 }
 
-fn exact(menu: &[Entry<'_>], line: &str) -> Option<Routed> {
+fn exact(menu: &[VisibleItem<'_>], line: &str) -> Option<Routed> {
     let wanted = normalised(line);
-    let handler_of = |entry: &Entry<'_>| -> Option<Routed> {
+    let handler_of = |entry: &VisibleItem<'_>| -> Option<Routed> {
         let mut handlers = entry.each_handler();
         let choice = handlers
             .find(|choice| choice.handler.is_some_and(|handler| handler.has_word(&wanted)))?;
         let word = choice.handler?.phrase.as_ref()?.word?;
         Some(choice.taken(Confidence::Exact, format!("handler `{word}`")))
     };
-    let own = |entry: &Entry<'_>| -> Option<Routed> {
+    let own = |entry: &VisibleItem<'_>| -> Option<Routed> {
         let mut words =
             entry.phrases.iter().filter_map(|(spot, phrase)| Some((spot, phrase.word?)));
         let (spot, word) = words.find(|(_, word)| normalised(word) == wanted)?;
         let reason = match spot {
-            Spot::Trigger => format!("trigger `{word}`"),
-            Spot::Cmd => format!("cmd `{word}`"),
-            Spot::Code => format!("code `[{word}]`"),
-            Spot::Alias(_) => format!("alias `{word}`"),
+            WordField::Trigger => format!("trigger `{word}`"),
+            WordField::Cmd => format!("cmd `{word}`"),
+            WordField::Code => format!("code `[{word}]`"),
+            WordField::Alias(_) => format!("alias `{word}`"),
         };
         Some(handler_of(entry).unwrap_or_else(|| entry.itself().taken(Confidence::Exact, reason)))
     };
@@ -239,7 +241,7 @@ fn builtin(word: &str) -> Option<Command> {
     }
 }
 
-fn similar(menu: &[Entry<'_>], line: &str) -> Option<Routed> {
+fn similar(menu: &[VisibleItem<'_>], line: &str) -> Option<Routed> {
     let query = Query::new(line)?;
     let found: Vec<_> = menu.iter().filter_map(|entry| entry.similar(&query)).collect();
     let top = found.iter().map(|(rank, _, _)| *rank).max()?;

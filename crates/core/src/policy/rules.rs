@@ -285,13 +285,13 @@ impl JsonSchema for ToolPattern {
 
 /// Decision of the rules about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub struct PolicyDecision {
     pub verdict: Verdict,
     /// Rule that decided; none if no rule matches the call.
     pub rule: Option<Rule>,
 }
 
-impl Decision {
+impl PolicyDecision {
     const ALLOW: Self = Self { verdict: Verdict::Allow, rule: None };
 
     /// Returns the decision after the user granted these rules.
@@ -330,15 +330,15 @@ impl RuleSet {
     }
 
     /// Decides by the most precise rule; of two equally precise ones, by the stricter.
-    fn decide(&self, tool: &str, place: Option<&VPath>) -> Decision {
+    fn decide(&self, tool: &str, place: Option<&VPath>) -> PolicyDecision {
         let covering = self.rules().filter(|(_, pattern)| pattern.covers(tool, place));
         let decisive = covering
             .max_by(|(one, a), (other, b)| a.precision().cmp(&b.precision()).then(one.cmp(other)));
-        decisive.map_or(Decision::ALLOW, |(verdict, pattern)| self.decision(verdict, pattern))
+        decisive.map_or(PolicyDecision::ALLOW, |(verdict, pattern)| self.decision(verdict, pattern))
     }
 
     /// Decides about a tool before its arguments are known: it is denied if every call would be.
-    fn outlook(&self, tool: &str) -> Decision {
+    fn outlook(&self, tool: &str) -> PolicyDecision {
         let whole = self.decide(tool, None);
         if whole.verdict != Verdict::Deny {
             return whole;
@@ -349,35 +349,35 @@ impl RuleSet {
             .map_or(whole, |(verdict, pattern)| self.decision(verdict, pattern))
     }
 
-    fn decision(&self, verdict: Verdict, pattern: &ToolPattern) -> Decision {
-        Decision { verdict, rule: Some(Rule { pattern: pattern.clone(), from: self.from }) }
+    fn decision(&self, verdict: Verdict, pattern: &ToolPattern) -> PolicyDecision {
+        PolicyDecision { verdict, rule: Some(Rule { pattern: pattern.clone(), from: self.from }) }
     }
 }
 
 /// Decides by all sets about a call of a tool that writes to these paths, or to none. A rule that the user `granted` no
 /// longer asks. No rule can deny changes of the run's state: the guard decides about them.
-pub fn decide(sets: &[RuleSet], granted: &[Rule], tool: &str, places: &[&VPath]) -> Decision {
+pub fn decide(sets: &[RuleSet], granted: &[Rule], tool: &str, places: &[&VPath]) -> PolicyDecision {
     if is_exempt(tool) {
-        return Decision::ALLOW;
+        return PolicyDecision::ALLOW;
     }
     let judged = |place: Option<&VPath>| {
         let said = sets.iter().map(|set| set.decide(tool, place).granted(granted));
-        said.fold(Decision::ALLOW, Decision::or_stricter)
+        said.fold(PolicyDecision::ALLOW, PolicyDecision::or_stricter)
     };
     if places.is_empty() {
         return judged(None);
     }
     let open = places.iter().filter(|place| place.mount() != Mount::State);
-    open.map(|place| judged(Some(place))).fold(Decision::ALLOW, Decision::or_stricter)
+    open.map(|place| judged(Some(place))).fold(PolicyDecision::ALLOW, PolicyDecision::or_stricter)
 }
 
 /// Decides by all sets about a tool before it is called.
-pub fn outlook(sets: &[RuleSet], tool: &str) -> Decision {
+pub fn outlook(sets: &[RuleSet], tool: &str) -> PolicyDecision {
     if is_exempt(tool) {
-        return Decision::ALLOW;
+        return PolicyDecision::ALLOW;
     }
     let said = sets.iter().map(|set| set.outlook(tool));
-    said.fold(Decision::ALLOW, Decision::or_stricter)
+    said.fold(PolicyDecision::ALLOW, PolicyDecision::or_stricter)
 }
 
 #[cfg(test)]

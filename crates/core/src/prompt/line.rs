@@ -96,7 +96,7 @@ pub(super) fn json_line(value: &serde_json::Value, cap: usize) -> (String, usize
 }
 
 /// Items of a list that fit, one per line.
-pub(super) struct Listed {
+pub(super) struct FittingItems {
     /// Lines, each with its line break.
     pub(super) text: String,
     pub(super) left_out: usize,
@@ -108,8 +108,8 @@ pub(super) fn listed<T>(
     items: impl IntoIterator<Item = T>,
     mut line: impl FnMut(T) -> String,
     cap: usize,
-) -> Listed {
-    let mut listed = Listed { text: String::new(), left_out: 0 };
+) -> FittingItems {
+    let mut listed = FittingItems { text: String::new(), left_out: 0 };
     let mut items = items.into_iter();
     for item in items.by_ref() {
         let line = line(item);

@@ -7,7 +7,7 @@ use crewagent_format::package::graph::{Node, NodeKind};
 use crewagent_format::package::step::Step;
 use serde_json::{Map, Value as Json};
 
-use super::line::{Listed, joined, line, listed, quoted, value};
+use super::line::{FittingItems, joined, line, listed, quoted, value};
 use crate::policy::StateTool;
 use crate::state::next::{Next, allowed_next};
 use crate::state::output::Output;
@@ -84,7 +84,7 @@ pub fn node_brief(
     text
 }
 
-fn list(text: &mut String, name: &str, items: Listed, file: &str) {
+fn list(text: &mut String, name: &str, items: FittingItems, file: &str) {
     if items.text.is_empty() && items.left_out == 0 {
         return;
     }

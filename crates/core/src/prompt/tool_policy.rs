@@ -43,8 +43,8 @@ pub fn tool_policy(policy: &Policy) -> String {
 
 /// Appends the rules, those of one kind on a line. If they differ, the stricter applies.
 fn rules(policy: &Policy, text: &mut String) {
-    type Kind = fn(&RuleSet) -> &Vec<ToolPattern>;
-    let kinds: [(&str, Kind, &str); 3] = [
+    type PatternSelector = fn(&RuleSet) -> &Vec<ToolPattern>;
+    let kinds: [(&str, PatternSelector, &str); 3] = [
         ("deny", |set| &set.deny, ""),
         ("ask", |set| &set.ask, " (the user is asked first)"),
         ("allow", |set| &set.allow, " (exceptions from deny and ask)"),

@@ -63,14 +63,14 @@ pub enum Unsaid {
 pub struct TextRule {
     pub least: u64,
     pub most: Option<u64>,
-    pub pattern: Option<Pattern>,
+    pub pattern: Option<FormPattern>,
     /// Hint for the user, such as `date` or `email`. It is not checked.
     pub format: Option<String>,
 }
 
 /// Regular expression that matches in linear time.
 #[derive(Clone, Debug)]
-pub struct Pattern {
+pub struct FormPattern {
     text: String,
     regex: regex::Regex,
 }
@@ -223,7 +223,7 @@ impl TextRule {
     }
 }
 
-impl PartialEq for Pattern {
+impl PartialEq for FormPattern {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
     }

@@ -12,7 +12,7 @@ pub use self::snapshot::Snapshot;
 pub use self::tail::{Spent, Tail};
 pub use self::visit::{Visit, named};
 
-use self::changes::Changes;
+use self::changes::HistoryChanges;
 use self::tail::Settled;
 use crate::event::{
     ConversationEvent, Event, EventKind, FrameEvent, ModelEvent, Moved, Phase, Reason, RunEvent,
@@ -45,7 +45,7 @@ pub struct History {
     pub active_run: Option<String>,
     /// Last question, until the next model request.
     asked: Option<OpenQuestion>,
-    changes: Changes,
+    changes: HistoryChanges,
     settled: Settled,
 }
 

@@ -244,7 +244,7 @@ pub struct Machine {
     context: Context,
     /// Cut of the context that was not announced yet.
     cut: Option<Cut>,
-    anchor: anchor::Anchored,
+    anchor: anchor::AnchorPosition,
     /// Unanswered calls of the last reply, the current one first.
     queue: VecDeque<ToolCall>,
     batch: calls::Batch,
@@ -280,7 +280,7 @@ impl Machine {
             stance: Stance::Resting(Rest::of(Phase::Paused)),
             context,
             cut: None,
-            anchor: anchor::Anchored::default(),
+            anchor: anchor::AnchorPosition::default(),
             queue: VecDeque::new(),
             batch: calls::Batch::default(),
             pending: None,

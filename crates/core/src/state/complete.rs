@@ -11,21 +11,21 @@ use crate::refusal::{Refusal, RefusalCode};
 
 /// Completion of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Completion {
+pub struct NodeCompletion {
     pub node: String,
     /// Next node; the only edge's target if absent, none at an end.
     pub next: Option<String>,
-    pub decision: Option<Decision>,
+    pub decision: Option<BranchChoice>,
 }
 
 /// Choice of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub struct BranchChoice {
     pub label: String,
     pub reason: Option<String>,
 }
 
-impl Completion {
+impl NodeCompletion {
     /// Returns the update that completes the node in this document, together with the other changes.
     pub fn update(
         &self,
@@ -99,12 +99,12 @@ mod tests {
     use super::*;
     use crate::state::fixture;
 
-    fn completion(node: &str, next: Option<&str>, label: Option<&str>) -> Completion {
-        let decision = label.map(|label| Decision { label: label.into(), reason: None });
-        Completion { node: node.into(), next: next.map(str::to_owned), decision }
+    fn completion(node: &str, next: Option<&str>, label: Option<&str>) -> NodeCompletion {
+        let decision = label.map(|label| BranchChoice { label: label.into(), reason: None });
+        NodeCompletion { node: node.into(), next: next.map(str::to_owned), decision }
     }
 
-    fn update(completion: &Completion, at: &str) -> Result<StateUpdate, Refusal> {
+    fn update(completion: &NodeCompletion, at: &str) -> Result<StateUpdate, Refusal> {
         let workflow = fixture::create_story();
         let text = format!(
             "---\nschemaVersion: \"1.1\"\nworkflowType: t\ncurrentNodeId: {at}\nstepsCompleted: []\n---\n"
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(done.workflow_status.as_deref(), Some(COMPLETE));
     }
 
-    fn check_refused(completion: &Completion, at: &str, says: &str) {
+    fn check_refused(completion: &NodeCompletion, at: &str, says: &str) {
         let refusal = update(completion, at).unwrap_err();
         assert_eq!(refusal.code, RefusalCode::Transition);
         let hint = refusal.hint.unwrap_or_default();

@@ -64,10 +64,10 @@ pub struct InitialValues {
 pub enum DocumentError {
     /// The frontmatter does not parse.
     #[error("the frontmatter of {STATE_FILE} cannot be read: {}", listed(.0))]
-    Syntax(Vec<Problem>),
+    Syntax(Vec<DocumentProblem>),
     /// The frontmatter parses, but holds invalid values.
     #[error("the frontmatter of {STATE_FILE} has values that are not allowed: {}", listed(.0))]
-    Shape(Vec<Problem>),
+    Shape(Vec<DocumentProblem>),
 }
 
 /// Text proposed as the state document: the parsed document, or the error.
@@ -75,7 +75,7 @@ pub type Proposed = Result<StateDocument, DocumentError>;
 
 /// Mistake in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct DocumentProblem {
     /// Line number, from 1.
     pub line: usize,
     pub message: String,
@@ -243,7 +243,7 @@ impl StateDocument {
 
 impl DocumentError {
     /// Returns the problems.
-    pub fn problems(&self) -> &[Problem] {
+    pub fn problems(&self) -> &[DocumentProblem] {
         match self {
             Self::Syntax(problems) | Self::Shape(problems) => problems,
         }
@@ -269,9 +269,9 @@ impl DocumentError {
 fn problems(
     text: &str,
     found: impl IntoIterator<Item = (Span, String, Option<String>)>,
-) -> Vec<Problem> {
+) -> Vec<DocumentProblem> {
     let lines = LineIndex::new(text);
-    let problem = |(span, message, help): (Span, String, Option<String>)| Problem {
+    let problem = |(span, message, help): (Span, String, Option<String>)| DocumentProblem {
         line: lines.position(text, span.start).line,
         message,
         help: help.unwrap_or_default(),
@@ -279,7 +279,7 @@ fn problems(
     found.into_iter().map(problem).collect()
 }
 
-fn listed(problems: &[Problem]) -> String {
+fn listed(problems: &[DocumentProblem]) -> String {
     let mut text = String::new();
     for problem in problems.iter().take(SHOWN) {
         let gap = if text.is_empty() { "" } else { "; " };

@@ -1,4 +1,4 @@
-//! The guard: every change of the state document is a proposal, and only a legal one becomes a [`Transition`].
+//! The guard: every change of the state document is a proposal, and only a legal one becomes a [`StateTransition`].
 //!
 //! Mistakes in the new text alone are refused as `E_INVALID_FRONTMATTER` or `E_SCHEMA_VALIDATION`, violations of the
 //! old document and the graph as `E_INVALID_TRANSITION`, and missing files or variables as `E_PRECONDITION_FAILED`. A
@@ -28,7 +28,7 @@ use super::next::Next;
 use super::project_path::ProjectPath;
 use crate::policy::StateTool;
 use crate::refusal::Refusal;
-use change::Change;
+use change::StateDifference;
 use needs::Needs;
 
 /// Change of the state document that a tool proposes.
@@ -84,12 +84,12 @@ pub enum Confirmation {
 /// Legal change with a complete state document. Only [`check`] makes one, and no other code may change the node of a
 /// run.
 #[derive(Clone, Debug)]
-pub struct Transition {
+pub struct StateTransition {
     document: StateDocument,
     current_node_id: String,
     moved: Option<Move>,
     completion: Completion,
-    recorded: Vec<Recorded>,
+    recorded: Vec<FilledValue>,
     warnings: Vec<String>,
     allowed_next: Vec<Next>,
     /// Workflow that the current node calls.
@@ -116,14 +116,14 @@ pub enum Completion {
 
 /// Value that the runtime wrote because the model left it out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Recorded {
+pub struct FilledValue {
     /// Key of the frontmatter.
     pub key: &'static str,
     /// Value that was added or set.
     pub value: Json,
 }
 
-impl Transition {
+impl StateTransition {
     /// Returns the document to write, completed by the runtime.
     pub fn document(&self) -> &StateDocument {
         &self.document
@@ -150,7 +150,7 @@ impl Transition {
     }
 
     /// Returns the values that the runtime wrote.
-    pub fn recorded(&self) -> &[Recorded] {
+    pub fn recorded(&self) -> &[FilledValue] {
         &self.recorded
     }
 
@@ -167,7 +167,7 @@ impl Transition {
 
 /// Serializes the `state` of a tool's answer: `{currentNodeId, stepsCompleted, allowedNext, complete, recorded}`,
 /// `calls` if the node calls a workflow, and `warnings` if there are some.
-impl Serialize for Transition {
+impl Serialize for StateTransition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut state = serializer.serialize_map(None)?;
         state.serialize_entry("currentNodeId", &self.current_node_id)?;
@@ -186,7 +186,7 @@ impl Serialize for Transition {
 }
 
 /// Checks a proposal by every rule, and completes the document of a legal one. A refusal changes nothing.
-pub fn check(proposal: &Proposal<'_>) -> Result<Transition, Refusal> {
+pub fn check(proposal: &Proposal<'_>) -> Result<StateTransition, Refusal> {
     let new = proposal
         .new
         .as_ref()
@@ -203,7 +203,7 @@ pub fn check(proposal: &Proposal<'_>) -> Result<Transition, Refusal> {
     let current_node_id = document.current_node_id(graph).to_owned();
     let calls = proposal.workflow.calls.get(current_node_id.as_str());
     let calls = calls.filter(|_| completion == Completion::Running);
-    Ok(Transition {
+    Ok(StateTransition {
         // Only the runtime leaves a node that calls a workflow.
         allowed_next: if calls.is_some() { Vec::new() } else { document.allowed_next(graph) },
         calls: calls.map(|call| call.workflow.clone()),
@@ -222,7 +222,7 @@ pub fn check(proposal: &Proposal<'_>) -> Result<Transition, Refusal> {
 
 /// Effect of a legal change.
 #[derive(Default)]
-struct Verdict<'a> {
+struct LegalChange<'a> {
     /// Edge that the change takes.
     edge: Option<&'a Edge>,
     /// Last node that the change completes.
@@ -230,11 +230,11 @@ struct Verdict<'a> {
     warnings: Vec<String>,
 }
 
-fn judge<'a>(proposal: &Proposal<'a>, new: &'a StateDocument) -> Result<Verdict<'a>, Refusal> {
+fn judge<'a>(proposal: &Proposal<'a>, new: &'a StateDocument) -> Result<LegalChange<'a>, Refusal> {
     if !changes_state(proposal.old, new) {
-        return Ok(Verdict::default());
+        return Ok(LegalChange::default());
     }
-    let change = Change::between(&proposal.workflow.graph, proposal.old, new)
+    let change = StateDifference::between(&proposal.workflow.graph, proposal.old, new)
         .ok_or_else(|| answer::lost(proposal))?;
     let mut violations = rules::broken(&change, proposal);
     let edge = match route::taken(&change) {
@@ -258,7 +258,7 @@ fn judge<'a>(proposal: &Proposal<'a>, new: &'a StateDocument) -> Result<Verdict<
         return Err(answer::situated(refusal, proposal, new));
     }
     let warnings = needs.iter().flat_map(Needs::warnings).collect();
-    Ok(Verdict { edge, completed: change.completed(), warnings })
+    Ok(LegalChange { edge, completed: change.completed(), warnings })
 }
 
 /// Checks that the user agreed to this change of a completed workflow; each change needs its own approval.

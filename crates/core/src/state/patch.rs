@@ -46,7 +46,7 @@ impl StateUpdate {
             let message = format!("`update` must be an object, but this is {}.", kind(update));
             return Err(invalid(message));
         };
-        let mut reading = Reading::default();
+        let mut reading = UpdateReader::default();
         for (key, value) in entries {
             reading.entry(key, value);
         }
@@ -106,14 +106,14 @@ impl StateUpdate {
 
 /// Update that is being parsed, with its mistakes.
 #[derive(Default)]
-struct Reading {
+struct UpdateReader {
     update: StateUpdate,
     seen: Vec<String>,
     unknown: Vec<String>,
     wrong: Vec<String>,
 }
 
-impl Reading {
+impl UpdateReader {
     fn entry(&mut self, key: &str, value: &Json) {
         let owner = |known: &&&str| known.split('.').next() == Some(key);
         match (KEYS.iter().find(owner), value) {

@@ -6,10 +6,10 @@ mod forms;
 #[cfg(test)]
 mod tests;
 
-use self::forms::{FORMS, Form};
+use self::forms::{CallForm, FORMS};
 
 /// Name and arguments of a call.
-type Call = (String, String);
+type LeakedCall = (String, String);
 
 /// Maximum number of unreadable calls that are tried.
 const TRIES: usize = 64;
@@ -60,7 +60,7 @@ pub fn split(content: &str) -> (String, Vec<(String, String)>) {
 }
 
 /// Finds the first call that begins at `from` or later, outside of code.
-fn next(content: &str, from: usize) -> Option<(usize, &'static Form)> {
+fn next(content: &str, from: usize) -> Option<(usize, &'static CallForm)> {
     let mut at = from;
     while let Some(offset) = content.get(at..)?.find(['`', '~', '<', '[']) {
         at += offset;

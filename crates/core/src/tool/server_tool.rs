@@ -124,7 +124,7 @@ pub struct ResourceOffer {
 /// Effect of a call to a server tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Use {
+pub enum ToolUse {
     #[default]
     Tool,
     Resource,
@@ -137,15 +137,15 @@ pub struct ServerTool {
     /// Name at the server.
     pub tool: String,
     #[serde(default, skip_serializing_if = "is_tool", rename = "use")]
-    pub used: Use,
+    pub used: ToolUse,
     /// Description in the server's words.
     pub description: String,
     /// JSON Schema of the arguments.
     pub parameters: Json,
 }
 
-fn is_tool(used: &Use) -> bool {
-    *used == Use::Tool
+fn is_tool(used: &ToolUse) -> bool {
+    *used == ToolUse::Tool
 }
 
 impl ServerTool {
@@ -166,14 +166,14 @@ impl ServerTool {
 
 /// Tools of one server that models see, and those that were left out.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Listed {
+pub struct ServerToolList {
     /// Tools sorted by name, so that the order does not depend on the server's.
     pub tools: Vec<ServerTool>,
     /// Tools that were left out, with the reasons.
     pub left_out: Vec<String>,
 }
 
-impl Listed {
+impl ServerToolList {
     /// Cleans and caps the offers of a server; those that could not be read are listed with the reason. `resources`
     /// is set if the server has any to read.
     pub fn of(
@@ -259,7 +259,7 @@ impl ToolOffer {
         Ok(ServerTool {
             server: server.clone(),
             tool: self.name,
-            used: Use::Tool,
+            used: ToolUse::Tool,
             description: cleaned(&self.description, DESCRIPTION_BYTES),
             parameters,
         })
@@ -279,7 +279,7 @@ fn reader(server: &ServerName, resources: &[ResourceOffer]) -> ServerTool {
     ServerTool {
         server: server.clone(),
         tool: READ_RESOURCE.to_owned(),
-        used: Use::Resource,
+        used: ToolUse::Resource,
         description: cleaned(&description, DESCRIPTION_BYTES),
         parameters: json!({
             "type": "object",

@@ -39,7 +39,7 @@ use serde::Deserialize;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::vpath::VPath;
 
-pub use hunk::Hunks;
+pub use hunk::PatchHunks;
 
 /// Maximum size of a patched text, in bytes.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
@@ -75,21 +75,21 @@ pub struct Replacement {
 pub struct FilePatch {
     /// Path in the diff, without git's `a/` and `b/`. A diff may name none.
     pub path: Option<String>,
-    pub change: FileChange,
+    pub change: FileChangeKind,
 }
 
 /// Kind of change to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileChange {
+pub enum FileChangeKind {
     /// Creates the file, which must not exist, with this text.
     Add(String),
     Delete,
-    Update(Hunks),
+    Update(PatchHunks),
     /// Moves the file, and may change some of its lines.
     Move {
         to: String,
         /// Changes, possibly none.
-        hunks: Hunks,
+        hunks: PatchHunks,
     },
 }
 
@@ -135,7 +135,7 @@ impl FilePatch {
             unified::parse(&lines)?
         };
         let files = merge(files);
-        let most = files.iter().filter_map(FilePatch::hunks).map(Hunks::count).max();
+        let most = files.iter().filter_map(FilePatch::hunks).map(PatchHunks::count).max();
         if most > Some(MAX_HUNKS) {
             let message = format!("The diff has more than {MAX_HUNKS} hunks for one file.");
             return Err(invalid(message).hint("Send it in several calls."));
@@ -156,15 +156,15 @@ impl FilePatch {
             .hint("Name the same file in both, or leave the file's name out of the diff."))
     }
 
-    fn hunks(&self) -> Option<&Hunks> {
+    fn hunks(&self) -> Option<&PatchHunks> {
         match &self.change {
-            FileChange::Update(hunks) | FileChange::Move { hunks, .. } => Some(hunks),
-            FileChange::Add(_) | FileChange::Delete => None,
+            FileChangeKind::Update(hunks) | FileChangeKind::Move { hunks, .. } => Some(hunks),
+            FileChangeKind::Add(_) | FileChangeKind::Delete => None,
         }
     }
 }
 
-impl FileChange {
+impl FileChangeKind {
     fn apply(&self, text: &str) -> Result<String, Refusal> {
         match self {
             Self::Update(hunks) => hunks.apply(text),
@@ -188,7 +188,7 @@ impl FileChange {
     }
 }
 
-impl Hunks {
+impl PatchHunks {
     /// Returns the text after these changes, possibly the same text.
     pub fn apply(&self, text: &str) -> Result<String, Refusal> {
         let lines = lines::Lines::new(text);
@@ -206,8 +206,8 @@ fn merge(files: Vec<FilePatch>) -> Vec<FilePatch> {
     for file in files {
         match (merged.last_mut(), file) {
             (
-                Some(FilePatch { path: before, change: FileChange::Update(hunks) }),
-                FilePatch { path, change: FileChange::Update(more) },
+                Some(FilePatch { path: before, change: FileChangeKind::Update(hunks) }),
+                FilePatch { path, change: FileChangeKind::Update(more) },
             ) if *before == path => hunks.extend(more),
             (_, file) => merged.push(file),
         }

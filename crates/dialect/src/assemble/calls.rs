@@ -13,7 +13,7 @@ use super::budget::Budget;
 use super::extra;
 use crate::fault::{Fault, FaultKind};
 use crate::json;
-use crate::names::Names;
+use crate::names::ToolNames;
 
 /// Name of a call that has arguments and no name.
 const NAMELESS: &str = "unknown";
@@ -22,8 +22,8 @@ const WRAPPINGS: usize = 3;
 
 /// Calls of an answer.
 #[derive(Debug)]
-pub(super) struct Calls {
-    drafts: Vec<Draft>,
+pub(super) struct CallAssembly {
+    drafts: Vec<CallDraft>,
     most: usize,
     /// True if at least one call came in a list.
     is_list: bool,
@@ -31,17 +31,17 @@ pub(super) struct Calls {
 
 /// Call that may still grow.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct CallDraft {
     index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
-    scan: Scan,
+    scan: JsonScan,
     extra: Map<String, Json>,
 }
 
 /// Piece of a call.
-struct Piece<'j> {
+struct CallPiece<'j> {
     index: Option<u64>,
     id: String,
     name: &'j str,
@@ -49,7 +49,7 @@ struct Piece<'j> {
     fields: &'j Map<String, Json>,
 }
 
-impl Calls {
+impl CallAssembly {
     pub(super) fn new(most: usize) -> Self {
         Self { drafts: Vec::new(), most, is_list: false }
     }
@@ -77,7 +77,7 @@ impl Calls {
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => return Ok(()),
         };
         for (place, piece) in pieces.iter().enumerate() {
-            let Some(piece) = Piece::of(piece) else { continue };
+            let Some(piece) = CallPiece::of(piece) else { continue };
             let place =
                 if pieces.len() > 1 { Some(place) } else { self.drafts.len().checked_sub(1) };
             let at = match self.owner(&piece, place) {
@@ -87,7 +87,7 @@ impl Calls {
                     return Err(Fault::new(FaultKind::TooLong));
                 }
                 Owner::New => {
-                    self.drafts.push(Draft::default());
+                    self.drafts.push(CallDraft::default());
                     self.drafts.len() - 1
                 }
             };
@@ -99,13 +99,13 @@ impl Calls {
     }
 
     /// Returns all calls except empty ones.
-    pub(super) fn drafts(self) -> Vec<Draft> {
+    pub(super) fn drafts(self) -> Vec<CallDraft> {
         let is_something =
-            |draft: &Draft| !draft.name.trim().is_empty() || !draft.arguments.trim().is_empty();
+            |draft: &CallDraft| !draft.name.trim().is_empty() || !draft.arguments.trim().is_empty();
         self.drafts.into_iter().filter(is_something).collect()
     }
 
-    fn owner(&self, piece: &Piece<'_>, place: Option<usize>) -> Owner {
+    fn owner(&self, piece: &CallPiece<'_>, place: Option<usize>) -> Owner {
         if let Some(index) = piece.index {
             return match self.last(|draft| draft.index == Some(index)) {
                 Some(at) => self.on_index(at, piece),
@@ -135,7 +135,7 @@ impl Calls {
         Owner::New
     }
 
-    fn on_index(&self, at: usize, piece: &Piece<'_>) -> Owner {
+    fn on_index(&self, at: usize, piece: &CallPiece<'_>) -> Owner {
         let Some(draft) = self.drafts.get(at) else { return Owner::New };
         if piece.id.is_empty() || draft.id.is_empty() || piece.id == draft.id {
             return self.same_or_another(at, piece);
@@ -150,7 +150,7 @@ impl Calls {
 
     /// Decides where a piece belongs if the arguments of its call are complete: to another call, or nowhere, as a
     /// repetition.
-    fn same_or_another(&self, at: usize, piece: &Piece<'_>) -> Owner {
+    fn same_or_another(&self, at: usize, piece: &CallPiece<'_>) -> Owner {
         let Some(draft) = self.drafts.get(at) else { return Owner::New };
         if !draft.scan.is_whole || piece.name.is_empty() || draft.name.is_empty() {
             return Owner::Call(at);
@@ -172,7 +172,7 @@ impl Calls {
         }
     }
 
-    fn last(&self, is: impl Fn(&Draft) -> bool) -> Option<usize> {
+    fn last(&self, is: impl Fn(&CallDraft) -> bool) -> Option<usize> {
         self.drafts.iter().rposition(is)
     }
 }
@@ -185,7 +185,7 @@ enum Owner {
     Nobody,
 }
 
-impl<'j> Piece<'j> {
+impl<'j> CallPiece<'j> {
     fn of(piece: &'j Json) -> Option<Self> {
         let fields = piece.as_object()?;
         // Some servers omit the wrapping.
@@ -207,13 +207,13 @@ impl<'j> Piece<'j> {
     }
 }
 
-impl Draft {
+impl CallDraft {
     /// Creates a call that arrived in one piece.
     pub(super) fn whole(name: String, arguments: String) -> Self {
         Self { name, arguments, ..Self::default() }
     }
 
-    fn grow(&mut self, piece: &Piece<'_>, budget: &mut Budget) -> Result<(), Fault> {
+    fn grow(&mut self, piece: &CallPiece<'_>, budget: &mut Budget) -> Result<(), Fault> {
         self.index = self.index.or(piece.index);
         if self.id.is_empty() && !piece.id.is_empty() {
             budget.spend(piece.id.len())?;
@@ -252,7 +252,7 @@ impl Draft {
         // An empty object before arguments is a placeholder for them; a value is never a piece.
         if self.is_placeholder() || !arguments.is_string() {
             self.arguments.clear();
-            self.scan = Scan::default();
+            self.scan = JsonScan::default();
         }
         budget.spend(text.len())?;
         self.scan.read(&text);
@@ -275,14 +275,14 @@ fn text_of(arguments: &Json) -> std::borrow::Cow<'_, str> {
 
 /// Incremental scan of a JSON text that detects its end.
 #[derive(Debug, Default)]
-struct Scan {
+struct JsonScan {
     depth: usize,
     in_text: bool,
     is_escaped: bool,
     is_whole: bool,
 }
 
-impl Scan {
+impl JsonScan {
     fn read(&mut self, text: &str) {
         for byte in text.bytes() {
             match (self.in_text, byte) {
@@ -307,7 +307,7 @@ impl Scan {
 
 /// Makes calls from drafts: every id is present and unique, known names are canonical, arguments are an object if
 /// possible.
-pub(super) fn named(drafts: Vec<Draft>, names: &Names) -> Vec<ToolCall> {
+pub(super) fn named(drafts: Vec<CallDraft>, names: &ToolNames) -> Vec<ToolCall> {
     let given: HashSet<String> = drafts.iter().map(|draft| draft.id.clone()).collect();
     let mut taken: HashSet<String> = HashSet::new();
     let mut calls = Vec::with_capacity(drafts.len());

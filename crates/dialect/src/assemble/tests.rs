@@ -5,13 +5,13 @@ use serde_json::json;
 use super::*;
 use crate::profile::NameForm;
 
-fn names() -> Names {
-    Names::new(NameForm::Plain, &[])
+fn names() -> ToolNames {
+    ToolNames::new(NameForm::Plain, &[])
 }
 
 /// Pushes data and finishes. Returns the result, and the text emitted on the way.
 fn assembled(data: &[&str]) -> (Result<Reply, Fault>, String) {
-    let mut assembler = Assembler::new(Limits::default());
+    let mut assembler = Assembler::new(AnswerLimits::default());
     let mut told = String::new();
     for data in data {
         if let Err(fault) = assembler.push(data, &mut |piece| told.push_str(piece.text)) {
@@ -59,7 +59,7 @@ fn data_that_cannot_be_read_is_judged_by_what_follows() {
 
 #[test]
 fn the_words_so_far_are_there_when_it_fails() {
-    let mut assembler = Assembler::new(Limits::default());
+    let mut assembler = Assembler::new(AnswerLimits::default());
     assembler.push(HELLO, &mut |_| {}).unwrap();
     assert!(assembler.push(r#"{"error":"no"}"#, &mut |_| {}).is_err());
     assert_eq!(assembler.words(), "Hello");
@@ -67,7 +67,7 @@ fn the_words_so_far_are_there_when_it_fails() {
 
 #[test]
 fn a_limit_holds_for_everything_together() {
-    let limits = Limits { reply_bytes: 12, calls: 9 };
+    let limits = AnswerLimits { reply_bytes: 12, calls: 9 };
     let mut assembler = Assembler::new(limits);
     assembler.push(HELLO, &mut |_| {}).unwrap();
     let thought = json!({"choices": [{"delta": {"reasoning": "Hm."}}]}).to_string();

@@ -16,13 +16,13 @@ const MOST_HELD: usize = 256;
 /// Separates thoughts from text as they arrive, however they are split into pieces.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
-    state: State,
+    state: ThinkState,
     /// Undecided input: whitespace, and what may become a tag.
     held: String,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-enum State {
+enum ThinkState {
     /// No text has arrived.
     #[default]
     Start,
@@ -37,7 +37,7 @@ enum State {
 impl Splitter {
     /// Adds a piece of the content.
     pub(super) fn push(&mut self, text: &str, tell: &mut dyn FnMut(Channel, &str)) {
-        if let State::Text = self.state {
+        if let ThinkState::Text = self.state {
             if !text.is_empty() {
                 tell(Channel::Text, text);
             }
@@ -49,26 +49,26 @@ impl Splitter {
 
     /// Returns true if no content has arrived.
     pub(super) fn is_empty(&self) -> bool {
-        matches!(self.state, State::Start) && self.held.is_empty()
+        matches!(self.state, ThinkState::Start) && self.held.is_empty()
     }
 
     /// Returns the input held back when the content ended, if it is text.
     pub(super) fn rest(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         match self.state {
-            State::Start | State::Text => held,
+            ThinkState::Start | ThinkState::Text => held,
             // A beginning of the closing tag is useless.
-            State::Thoughts(_) => String::new(),
-            State::After => held.trim_start().to_owned(),
+            ThinkState::Thoughts(_) => String::new(),
+            ThinkState::After => held.trim_start().to_owned(),
         }
     }
 
     /// Emits the decided input. Returns true if there may be more.
     fn step(&mut self, tell: &mut dyn FnMut(Channel, &str)) -> bool {
         match self.state {
-            State::Text => false,
-            State::Start | State::After => self.begin(tell),
-            State::Thoughts(close) => self.think(close, tell),
+            ThinkState::Text => false,
+            ThinkState::Start | ThinkState::After => self.begin(tell),
+            ThinkState::Thoughts(close) => self.think(close, tell),
         }
     }
 
@@ -76,23 +76,23 @@ impl Splitter {
         let text = self.held.trim_start();
         if let Some((open, close)) = TAGS.iter().find(|(open, _)| text.starts_with(open)) {
             self.held = text[open.len()..].to_owned();
-            self.state = State::Thoughts(close);
+            self.state = ThinkState::Thoughts(close);
             return true;
         }
         if TAGS.iter().any(|(open, _)| open.starts_with(text)) {
             match self.state {
-                State::After => self.held = text.to_owned(),
-                State::Start | State::Thoughts(_) | State::Text => {}
+                ThinkState::After => self.held = text.to_owned(),
+                ThinkState::Start | ThinkState::Thoughts(_) | ThinkState::Text => {}
             }
             if self.held.len() < MOST_HELD {
                 return false;
             }
         }
         let text = self.held.trim_start();
-        let words = if let State::After = self.state { text } else { &self.held };
+        let words = if let ThinkState::After = self.state { text } else { &self.held };
         tell(Channel::Text, words);
         self.held.clear();
-        self.state = State::Text;
+        self.state = ThinkState::Text;
         false
     }
 
@@ -107,7 +107,7 @@ impl Splitter {
         self.held.drain(..end);
         if is_over {
             self.held.drain(..close.len());
-            self.state = State::After;
+            self.state = ThinkState::After;
         }
         is_over
     }

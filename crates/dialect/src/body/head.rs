@@ -6,8 +6,8 @@ use crewagent_core::tool::ToolSpec;
 use serde_json::{Value as Json, json};
 
 use super::Options;
-use super::object::{Object, write};
-use crate::names::Names;
+use super::object::{ObjectWriter, write};
+use crate::names::ToolNames;
 use crate::profile::OutputLimit;
 use crate::schema::sanitise;
 
@@ -16,7 +16,7 @@ const OURS: [&str; 5] = ["model", "messages", "stream", "tools", "functions"];
 
 /// Tools as last rendered.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
+pub(super) struct RenderedTools {
     of: Option<Arc<[ToolSpec]>>,
     json: Vec<u8>,
 }
@@ -24,14 +24,14 @@ pub(super) struct Tools {
 /// Renders everything up to the first message. `called` are the tools that messages call.
 pub(super) fn render(
     options: &Options<'_>,
-    names: &Names,
+    names: &ToolNames,
     tools: &Arc<[ToolSpec]>,
     called: &[String],
-    rendered: &mut Tools,
+    rendered: &mut RenderedTools,
 ) -> Vec<u8> {
     let profile = options.profile;
     let mut out = Vec::new();
-    let mut head = Object::new(&mut out);
+    let mut head = ObjectWriter::new(&mut out);
     let fields = || {
         profile
             .fields
@@ -85,12 +85,12 @@ pub(super) fn render(
     out
 }
 
-impl Tools {
+impl RenderedTools {
     fn write(
         &mut self,
         out: &mut Vec<u8>,
         options: &Options<'_>,
-        names: &Names,
+        names: &ToolNames,
         tools: &Arc<[ToolSpec]>,
         called: &[String],
     ) {

@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 /// JSON object that is being written.
-pub(super) struct Object<'o> {
+pub(super) struct ObjectWriter<'o> {
     out: &'o mut Vec<u8>,
     is_empty: bool,
 }
 
-impl<'o> Object<'o> {
+impl<'o> ObjectWriter<'o> {
     /// Begins an object.
     pub(super) fn new(out: &'o mut Vec<u8>) -> Self {
         out.push(b'{');

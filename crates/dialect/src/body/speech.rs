@@ -9,9 +9,9 @@ use crewagent_core::prompt;
 use serde_json::{Map, Value as Json, json};
 
 use super::Options;
-use super::object::Object;
+use super::object::ObjectWriter;
 use crate::ids::Ids;
-use crate::names::Names;
+use crate::names::ToolNames;
 use crate::profile::{NoWords, Profile, ReasoningEcho, SystemRole, Systems};
 
 /// Names of the fields that carry thoughts.
@@ -22,10 +22,10 @@ const OURS: [&str; 5] = ["role", "content", "tool_calls", "tool_call_id", "refus
 const OURS_IN_CALLS: [&str; 4] = ["id", "type", "function", "index"];
 
 /// Writer of messages for one provider.
-pub(super) struct Speech<'o> {
+pub(super) struct MessageWriter<'o> {
     pub(super) profile: &'o Profile,
     source: &'o str,
-    names: &'o Names,
+    names: &'o ToolNames,
 }
 
 /// Contents of a model's message.
@@ -57,8 +57,8 @@ impl<'m> ModelMessage<'m> {
     }
 }
 
-impl<'o> Speech<'o> {
-    pub(super) fn new(options: &Options<'o>, names: &'o Names) -> Self {
+impl<'o> MessageWriter<'o> {
+    pub(super) fn new(options: &Options<'o>, names: &'o ToolNames) -> Self {
         Self { profile: options.profile, source: options.source, names }
     }
 
@@ -87,7 +87,7 @@ impl<'o> Speech<'o> {
         let is_ours = said.from.is_none_or(|from| from == self.source);
         let extra = said.extra.filter(|_| is_ours);
         let thoughts = self.thoughts(extra, !said.calls.is_empty());
-        let mut message = Object::new(out);
+        let mut message = ObjectWriter::new(out);
         message.put("role", "assistant");
         match (said.words, &thoughts) {
             (words, Some(Thoughts::Part(text))) => message.put("content", &parts(text, words)),
@@ -118,10 +118,10 @@ impl<'o> Speech<'o> {
     fn calls(&self, calls: &[ToolCall], ids: &[String], is_ours: bool, out: &mut Vec<u8>) {
         for (place, (call, id)) in calls.iter().zip(ids).enumerate() {
             out.push(if place == 0 { b'[' } else { b',' });
-            let mut object = Object::new(out);
+            let mut object = ObjectWriter::new(out);
             object.put("id", id);
             object.put("type", "function");
-            let mut function = Object::new(object.key("function"));
+            let mut function = ObjectWriter::new(object.key("function"));
             function.put("name", &self.name(call));
             function.put("arguments", arguments(call));
             function.end();
@@ -142,7 +142,7 @@ impl<'o> Speech<'o> {
 
     /// Writes the result of a call; without one, a note that there is none.
     pub(super) fn answer(&self, id: &str, content: Option<&Payload>, out: &mut Vec<u8>) {
-        let mut message = Object::new(out);
+        let mut message = ObjectWriter::new(out);
         message.put("role", "tool");
         message.put("tool_call_id", id);
         match content {
@@ -205,7 +205,7 @@ fn parts(thoughts: &str, words: Option<&str>) -> Json {
 }
 
 fn plain(role: &str, text: &str, out: &mut Vec<u8>) {
-    let mut message = Object::new(out);
+    let mut message = ObjectWriter::new(out);
     message.put("role", role);
     message.put("content", text);
     message.end();

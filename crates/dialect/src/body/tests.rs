@@ -11,9 +11,9 @@ use super::*;
 
 pub(super) const SOURCE: &str = "p/m";
 
-pub(super) fn tools() -> (Names, Arc<[ToolSpec]>) {
+pub(super) fn tools() -> (ToolNames, Arc<[ToolSpec]>) {
     let tools: Arc<[ToolSpec]> = schema::tools(&Policy::default()).into_iter().take(1).collect();
-    (Names::new(crate::profile::NameForm::Plain, &tools), tools)
+    (ToolNames::new(crate::profile::NameForm::Plain, &tools), tools)
 }
 
 pub(super) fn call(id: &str, name: &str, arguments: &str) -> ToolCall {

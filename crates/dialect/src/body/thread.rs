@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
 
-use super::speech::{ModelMessage, Speech};
+use super::speech::{MessageWriter, ModelMessage};
 use crate::ids::Ids;
 
 /// Substitute for empty input of the user.
@@ -25,8 +25,8 @@ const BETWEEN: &str = "\n\n";
 pub(super) struct Thread {
     /// Offset of the first message.
     start: usize,
-    marks: Vec<Mark>,
-    last: Role,
+    marks: Vec<Checkpoint>,
+    last: MessageRole,
     held: Held,
     /// The user's input was empty, and no message has followed.
     is_silent: bool,
@@ -37,7 +37,7 @@ pub(super) struct Thread {
 
 /// Checkpoint at which nothing is held back, so that writing can resume there.
 #[derive(Clone, Copy, Debug, Default)]
-struct Mark {
+struct Checkpoint {
     /// Number of messages read up to here.
     seen: usize,
     /// Next message.
@@ -46,12 +46,12 @@ struct Mark {
     bytes: usize,
     ids: usize,
     called: usize,
-    last: Role,
+    last: MessageRole,
 }
 
 /// Role of the last written message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Role {
+enum MessageRole {
     #[default]
     Nobody,
     System,
@@ -97,7 +97,7 @@ impl Thread {
     /// Adds the next message.
     pub(super) fn push(
         &mut self,
-        speech: &Speech<'_>,
+        speech: &MessageWriter<'_>,
         place: usize,
         message: &Arc<Message>,
         out: &mut Vec<u8>,
@@ -124,24 +124,24 @@ impl Thread {
     }
 
     /// Writes the messages held back, and ensures that there is one to answer.
-    pub(super) fn finish(&mut self, speech: &Speech<'_>, out: &mut Vec<u8>) {
+    pub(super) fn finish(&mut self, speech: &MessageWriter<'_>, out: &mut Vec<u8>) {
         self.write_held(speech, out);
         match self.last {
-            Role::User | Role::Tool => {}
-            Role::Nobody | Role::System | Role::Assistant => {
+            MessageRole::User | MessageRole::Tool => {}
+            MessageRole::Nobody | MessageRole::System | MessageRole::Assistant => {
                 let text = if self.is_silent { NOTHING } else { GO_ON };
                 self.write_user(speech, text, out);
             }
         }
     }
 
-    fn system(&mut self, speech: &Speech<'_>, place: usize, text: &str, out: &mut Vec<u8>) {
+    fn system(&mut self, speech: &MessageWriter<'_>, place: usize, text: &str, out: &mut Vec<u8>) {
         if is_blank(text) {
             return;
         }
         if !speech.has_one_system() {
             self.release(speech, place, out);
-            self.next(Role::System, out);
+            self.next(MessageRole::System, out);
             return speech.system(text, out);
         }
         match &mut self.held {
@@ -149,7 +149,7 @@ impl Thread {
                 texts.push_str(BETWEEN);
                 texts.push_str(text);
             }
-            Held::Nothing if self.last == Role::Nobody => {
+            Held::Nothing if self.last == MessageRole::Nobody => {
                 self.held = Held::Systems(text.to_owned())
             }
             Held::Nothing | Held::Text(..) | Held::Calls(..) => self.user(speech, place, text, out),
@@ -161,7 +161,7 @@ impl Thread {
         self.is_silent |= !matches!(self.held, Held::Calls(..));
     }
 
-    fn user(&mut self, speech: &Speech<'_>, place: usize, text: &str, out: &mut Vec<u8>) {
+    fn user(&mut self, speech: &MessageWriter<'_>, place: usize, text: &str, out: &mut Vec<u8>) {
         self.release(speech, place, out);
         self.is_silent = false;
         self.write_user(speech, text, out);
@@ -169,7 +169,7 @@ impl Thread {
 
     fn words(
         &mut self,
-        speech: &Speech<'_>,
+        speech: &MessageWriter<'_>,
         place: usize,
         message: &Arc<Message>,
         words: &str,
@@ -188,7 +188,13 @@ impl Thread {
         self.held = Held::Text(message.clone(), None);
     }
 
-    fn answer(&mut self, speech: &Speech<'_>, id: &str, content: &Payload, out: &mut Vec<u8>) {
+    fn answer(
+        &mut self,
+        speech: &MessageWriter<'_>,
+        id: &str,
+        content: &Payload,
+        out: &mut Vec<u8>,
+    ) {
         let Held::Calls(message, answers) = &mut self.held else { return };
         let mut open = ModelMessage::of(message).calls.iter().zip(answers.iter_mut());
         let Some((_, answer)) = open.find(|(call, answer)| call.id == id && answer.is_none())
@@ -202,35 +208,37 @@ impl Thread {
     }
 
     /// Writes the substitute for the user's empty input before the model's message, if it is the user's turn.
-    fn before_assistant(&mut self, speech: &Speech<'_>, place: usize, out: &mut Vec<u8>) {
+    fn before_assistant(&mut self, speech: &MessageWriter<'_>, place: usize, out: &mut Vec<u8>) {
         if !self.is_silent {
             return;
         }
         self.release(speech, place, out);
         self.is_silent = false;
         match self.last {
-            Role::User | Role::Tool => {}
-            Role::Nobody | Role::System | Role::Assistant => self.write_user(speech, NOTHING, out),
+            MessageRole::User | MessageRole::Tool => {}
+            MessageRole::Nobody | MessageRole::System | MessageRole::Assistant => {
+                self.write_user(speech, NOTHING, out)
+            }
         }
     }
 
     /// Writes the messages held back before the message at `place`.
-    fn release(&mut self, speech: &Speech<'_>, place: usize, out: &mut Vec<u8>) {
+    fn release(&mut self, speech: &MessageWriter<'_>, place: usize, out: &mut Vec<u8>) {
         if !matches!(self.held, Held::Nothing) {
             self.write_held(speech, out);
             self.mark(place + 1, place, out);
         }
     }
 
-    fn write_held(&mut self, speech: &Speech<'_>, out: &mut Vec<u8>) {
+    fn write_held(&mut self, speech: &MessageWriter<'_>, out: &mut Vec<u8>) {
         match std::mem::take(&mut self.held) {
             Held::Nothing => {}
             Held::Systems(text) => {
-                self.next(Role::System, out);
+                self.next(MessageRole::System, out);
                 speech.system(&text, out);
             }
             Held::Text(message, joined) => {
-                self.next(Role::Assistant, out);
+                self.next(MessageRole::Assistant, out);
                 let said = match &joined {
                     // Extra data of one of them does not apply to all of them.
                     Some(words) => ModelMessage::words(words),
@@ -244,7 +252,7 @@ impl Thread {
 
     fn write_calls(
         &mut self,
-        speech: &Speech<'_>,
+        speech: &MessageWriter<'_>,
         message: &Message,
         answers: &[Option<Payload>],
         out: &mut Vec<u8>,
@@ -257,26 +265,26 @@ impl Thread {
             }
         }
         let ids = speech.ids(said.calls, &mut self.ids);
-        self.next(Role::Assistant, out);
+        self.next(MessageRole::Assistant, out);
         speech.assistant(&said, &ids, out);
         for (id, answer) in ids.iter().zip(answers) {
-            self.next(Role::Tool, out);
+            self.next(MessageRole::Tool, out);
             speech.answer(id, answer.as_ref(), out);
         }
     }
 
-    fn write_user(&mut self, speech: &Speech<'_>, text: &str, out: &mut Vec<u8>) {
-        if self.last == Role::Tool && speech.profile.speaks_after_tools {
-            self.next(Role::Assistant, out);
+    fn write_user(&mut self, speech: &MessageWriter<'_>, text: &str, out: &mut Vec<u8>) {
+        if self.last == MessageRole::Tool && speech.profile.speaks_after_tools {
+            self.next(MessageRole::Assistant, out);
             speech.assistant(&ModelMessage::words(SEEN), &[], out);
         }
-        self.next(Role::User, out);
+        self.next(MessageRole::User, out);
         speech.user(text, out);
     }
 
     /// Begins a message of this role.
-    fn next(&mut self, role: Role, out: &mut Vec<u8>) {
-        if self.last != Role::Nobody {
+    fn next(&mut self, role: MessageRole, out: &mut Vec<u8>) {
+        if self.last != MessageRole::Nobody {
             out.push(b',');
         }
         self.last = role;
@@ -285,7 +293,7 @@ impl Thread {
     /// Sets a checkpoint if nothing is held back.
     fn mark(&mut self, seen: usize, next: usize, out: &[u8]) {
         if matches!(self.held, Held::Nothing) && !self.is_silent {
-            self.marks.push(Mark {
+            self.marks.push(Checkpoint {
                 seen,
                 next,
                 bytes: out.len() - self.start,

@@ -41,12 +41,12 @@ pub(super) struct ErrorBody {
     pub(super) status: Option<u16>,
     /// Wait inside the error.
     pub(super) wait: Option<Duration>,
-    pub(super) form: Form,
+    pub(super) form: BodyForm,
 }
 
 /// Form of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum BodyForm {
     Empty,
     /// Web page.
     Page,
@@ -64,16 +64,16 @@ impl ErrorBody {
         let text = String::from_utf8_lossy(body);
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
-            return Self { form: Form::Empty, ..Self::default() };
+            return Self { form: BodyForm::Empty, ..Self::default() };
         }
         let text = first_data(text).unwrap_or(text);
         if let Ok(value) = json::parse(text) {
             if let Some(told) = Self::of_event(&value) {
                 return told;
             }
-            let mut told = Self { form: Form::Other, ..Self::default() };
+            let mut told = Self { form: BodyForm::Other, ..Self::default() };
             if is_error {
-                told.form = Form::Error;
+                told.form = BodyForm::Error;
                 told.read(&value, DEPTH);
             }
             return told;
@@ -81,9 +81,9 @@ impl ErrorBody {
         let head = &text[..text.floor_char_boundary(LOOKED_AT)];
         if is_page(content_type, head) {
             let messages = page_title(head).into_iter().collect();
-            return Self { form: Form::Page, messages, ..Self::default() };
+            return Self { form: BodyForm::Page, messages, ..Self::default() };
         }
-        Self { form: Form::Text, messages: vec![head.to_owned()], ..Self::default() }
+        Self { form: BodyForm::Text, messages: vec![head.to_owned()], ..Self::default() }
     }
 
     /// Reads a piece of a stream, if it is an error.
@@ -102,7 +102,7 @@ impl ErrorBody {
         let inner =
             [&event["error"], &event["errors"], &choice["error"], &choice["delta"]["error"]];
         let error = inner.into_iter().find(is_said).or_else(plain)?;
-        let mut told = Self { form: Form::Error, ..Self::default() };
+        let mut told = Self { form: BodyForm::Error, ..Self::default() };
         told.read(error, DEPTH);
         if !std::ptr::eq(error, event) && !has_choices {
             told.read_codes(object);

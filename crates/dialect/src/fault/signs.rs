@@ -1,13 +1,13 @@
 //! Fragments by which the providers' errors are recognised.
 
 use super::FaultKind::{self, *};
-use super::error_body::{ErrorBody, Form};
+use super::error_body::{BodyForm, ErrorBody};
 
 /// Fragments, in lower case, of an error of this kind. All of a line must be present.
-type Sign = &'static [&'static str];
+type FaultSign = &'static [&'static str];
 
 /// Requests that can never succeed as they are, whatever the status says.
-const TOO_LARGE: &[Sign] = &[
+const TOO_LARGE: &[FaultSign] = &[
     &["request too large"],        // OpenAI 429 and Groq 413, on tokens per minute
     &["request_too_large"],        // Anthropic
     &["tokens must be reduced"],   // OpenAI
@@ -16,7 +16,7 @@ const TOO_LARGE: &[Sign] = &[
 ];
 
 /// Errors of a request that does not fit the window. Every provider words it differently.
-const WINDOW: &[Sign] = &[
+const WINDOW: &[FaultSign] = &[
     &["context_length_exceeded"],            // OpenAI, Azure, many others
     &["context length exceeded"],            //
     &["exceed_context_size"],                // llama.cpp
@@ -63,7 +63,7 @@ const WINDOW: &[Sign] = &[
     &["tokens_limit_reached"],   // GitHub Models
 ];
 
-const CREDIT: &[Sign] = &[
+const CREDIT: &[FaultSign] = &[
     &["insufficient_quota"],          // OpenAI
     &["insufficient quota"],          //
     &["insufficient balance"],        // DeepSeek, MiniMax
@@ -88,7 +88,7 @@ const CREDIT: &[Sign] = &[
     &["key limit exceeded"],          // OpenRouter
 ];
 
-const FILTER: &[Sign] = &[
+const FILTER: &[FaultSign] = &[
     &["content_filter"],               // Azure
     &["responsibleaipolicyviolation"], // Azure
     &["content_policy_violation"],     // OpenAI
@@ -108,7 +108,7 @@ const FILTER: &[Sign] = &[
     &["high risk", "rejected"],        // Kimi
 ];
 
-const NO_TOOLS: &[Sign] = &[
+const NO_TOOLS: &[FaultSign] = &[
     &["does not support tools"],                 // Ollama
     &["does not support tool use"],              //
     &["does not support tool call"],             //
@@ -130,7 +130,7 @@ const NO_TOOLS: &[Sign] = &[
     &["unrecognized request argument", "tools"], //
 ];
 
-const NO_STREAMING: &[Sign] = &[
+const NO_STREAMING: &[FaultSign] = &[
     &["does not support stream"],
     &["doesn't support stream"],
     &["streaming is not supported"],
@@ -143,7 +143,7 @@ const NO_STREAMING: &[Sign] = &[
     &["must be verified to stream"],    // OpenAI
 ];
 
-const MODEL_OUTPUT: &[Sign] = &[
+const MODEL_OUTPUT: &[FaultSign] = &[
     &["output that does not match the expected"], // llama.cpp
     &["failed to parse input at pos"],            // llama.cpp
     &["error parsing tool call"],                 // Ollama
@@ -156,7 +156,7 @@ const MODEL_OUTPUT: &[Sign] = &[
     &["could not parse the tool call"],           //
 ];
 
-const AUTH: &[Sign] = &[
+const AUTH: &[FaultSign] = &[
     &["invalid_api_key"],
     &["invalid api key"],
     &["invalid api-key"],
@@ -181,7 +181,7 @@ const AUTH: &[Sign] = &[
     &["permission_error"],
 ];
 
-const NO_MODEL: &[Sign] = &[
+const NO_MODEL: &[FaultSign] = &[
     &["model_not_found"],
     &["model not found"],
     &["model not exist"], // DeepSeek
@@ -203,7 +203,7 @@ const NO_MODEL: &[Sign] = &[
     &["failed to load model"],        // LM Studio
 ];
 
-const NO_ENDPOINT: &[Sign] = &[
+const NO_ENDPOINT: &[FaultSign] = &[
     &["unexpected endpoint or method"], // LM Studio, with a 200
     &["page not found"],
     &["no route"],
@@ -212,7 +212,7 @@ const NO_ENDPOINT: &[Sign] = &[
     &["method not allowed"],
 ];
 
-const RATE: &[Sign] = &[
+const RATE: &[FaultSign] = &[
     &["rate limit"],
     &["rate_limit"],
     &["ratelimit"],
@@ -227,7 +227,7 @@ const RATE: &[Sign] = &[
     &["concurrency limit"],
 ];
 
-const SERVER: &[Sign] = &[
+const SERVER: &[FaultSign] = &[
     &["overloaded"],
     &["server_error"],
     &["internal server error"],
@@ -249,7 +249,7 @@ const SERVER: &[Sign] = &[
     &["out of memory"],
 ];
 
-const REJECTED: &[Sign] = &[
+const REJECTED: &[FaultSign] = &[
     &["invalid_request"],
     &["invalid request"],
     &["badrequest"],
@@ -328,12 +328,12 @@ struct ErrorText {
 }
 
 impl ErrorText {
-    fn have(&self, signs: &[Sign]) -> bool {
+    fn have(&self, signs: &[FaultSign]) -> bool {
         signs.iter().any(|sign| sign.iter().all(|part| self.all.contains(part)))
     }
 
     /// Returns true if the codes alone match. Messages may quote the request.
-    fn are_coded(&self, signs: &[Sign]) -> bool {
+    fn are_coded(&self, signs: &[FaultSign]) -> bool {
         signs.iter().any(|sign| sign.iter().all(|part| self.codes.contains(part)))
     }
 
@@ -353,7 +353,7 @@ pub(super) fn kind(status: Option<u16>, told: &ErrorBody, has_wait: bool) -> Fau
         Some(401) => Auth,
         Some(402) => Credit,
         Some(403) => words.first(&[Filter, Credit, NoModel, Rate]).unwrap_or(Auth),
-        Some(404) if told.form == Form::Page => NoEndpoint,
+        Some(404) if told.form == BodyForm::Page => NoEndpoint,
         Some(404) if words.all.contains("data policy") => Auth,
         Some(404) => words
             .first(&[NoTools, NoModel, NoEndpoint])
@@ -365,7 +365,7 @@ pub(super) fn kind(status: Option<u16>, told: &ErrorBody, has_wait: bool) -> Fau
         Some(429) if !has_wait && words.have(CREDIT) => Credit,
         Some(429) => Rate,
         // Cerebras sends an empty body when the window is full.
-        Some(400) if told.form == Form::Empty => Window,
+        Some(400) if told.form == BodyForm::Empty => Window,
         Some(400 | 422) => refused(&words, has_wait),
         Some(501 | 505) => Rejected,
         // Some servers report our mistakes as their own.
@@ -377,10 +377,10 @@ pub(super) fn kind(status: Option<u16>, told: &ErrorBody, has_wait: bool) -> Fau
         Some(300..=399) => NoEndpoint,
         Some(400..=499) => by_words(&words, has_wait).unwrap_or(Rejected),
         Some(_) | None => match told.form {
-            Form::Empty => CutOff,
-            Form::Page => NoEndpoint,
-            Form::Text | Form::Other => Malformed,
-            Form::Error => by_words(&words, has_wait).unwrap_or(Server),
+            BodyForm::Empty => CutOff,
+            BodyForm::Page => NoEndpoint,
+            BodyForm::Text | BodyForm::Other => Malformed,
+            BodyForm::Error => by_words(&words, has_wait).unwrap_or(Server),
         },
     }
 }
@@ -409,7 +409,7 @@ fn by_words(words: &ErrorText, has_wait: bool) -> Option<FaultKind> {
     words.first(REFUSALS).or_else(|| words.first(&[Server, Rejected]))
 }
 
-fn signs_of(kind: FaultKind) -> &'static [Sign] {
+fn signs_of(kind: FaultKind) -> &'static [FaultSign] {
     match kind {
         Auth => AUTH,
         Credit => CREDIT,

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::view::View;
+use super::view::SchemaView;
 use crate::profile::SchemaForm;
 
 /// Maximum size of a description, in bytes.
@@ -60,7 +60,7 @@ impl Kinds {
     }
 
     /// Returns the types that a schema names, or else those implied by its keywords.
-    pub(super) fn of(view: &View<'_>) -> Self {
+    pub(super) fn of(view: &SchemaView<'_>) -> Self {
         let mut kinds = Vec::new();
         let mut add = |name: &Json| {
             let kind = KINDS.into_iter().find(|kind| name.as_str() == Some(kind));
@@ -115,7 +115,7 @@ impl Kinds {
     }
 }
 
-fn describe(view: &View<'_>) -> Option<&'static str> {
+fn describe(view: &SchemaView<'_>) -> Option<&'static str> {
     if view.is_cycle || !view.properties.is_empty() || view.additional.is_some() {
         return Some("object");
     }
@@ -150,7 +150,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    pub(super) fn of(view: &View<'_>, kinds: &Kinds, form: SchemaForm) -> Self {
+    pub(super) fn of(view: &SchemaView<'_>, kinds: &Kinds, form: SchemaForm) -> Self {
         let mut listed: Vec<Json> = Vec::new();
         let not_null = view.values.iter().filter(|value| !value.is_null()).take(VALUES + 1);
         for value in not_null {

@@ -16,17 +16,17 @@ const POINTER_BYTES: usize = 1_024;
 
 /// Nested schema, and the references that led to it.
 #[derive(Clone)]
-pub(super) struct Child<'s> {
+pub(super) struct NestedSchema<'s> {
     pub(super) schema: &'s Json,
-    path: Option<Rc<Path<'s>>>,
+    path: Option<Rc<ReferencePath<'s>>>,
 }
 
-struct Path<'s> {
+struct ReferencePath<'s> {
     target: &'s str,
-    before: Option<Rc<Path<'s>>>,
+    before: Option<Rc<ReferencePath<'s>>>,
 }
 
-impl<'s> Child<'s> {
+impl<'s> NestedSchema<'s> {
     pub(super) fn root(schema: &'s Json) -> Self {
         Self { schema, path: None }
     }
@@ -49,37 +49,37 @@ impl<'s> Child<'s> {
 
 /// Merged view of one schema. The first value wins.
 #[derive(Default)]
-pub(super) struct View<'s> {
+pub(super) struct SchemaView<'s> {
     /// Keywords in their order.
     pub(super) order: Vec<&'s str>,
     simple: Vec<(&'s str, &'s Json)>,
-    pub(super) properties: Vec<(&'s str, Child<'s>)>,
+    pub(super) properties: Vec<(&'s str, NestedSchema<'s>)>,
     names: HashSet<&'s str>,
     pub(super) required: Vec<&'s str>,
     /// One schema for all items, or one for each.
-    pub(super) items: Vec<Child<'s>>,
-    pub(super) additional: Option<Child<'s>>,
+    pub(super) items: Vec<NestedSchema<'s>>,
+    pub(super) additional: Option<NestedSchema<'s>>,
     /// Allowed values, if they are listed.
     pub(super) values: Vec<&'s Json>,
-    pub(super) variants: Vec<Child<'s>>,
+    pub(super) variants: Vec<NestedSchema<'s>>,
     /// True if the schema refers to one that contains it.
     pub(super) is_cycle: bool,
 }
 
-impl<'s> View<'s> {
+impl<'s> SchemaView<'s> {
     /// Reads a schema. Every read is charged to `left`; when it is used up, the view is empty.
-    pub(super) fn of(child: &Child<'s>, root: &'s Json, left: &mut usize) -> Self {
+    pub(super) fn of(child: &NestedSchema<'s>, root: &'s Json, left: &mut usize) -> Self {
         let mut view = Self::default();
         view.read(child, root, left, HOPS);
         view
     }
 
     /// Returns the view of a value that fits one of several schemas.
-    pub(super) fn one_of(variants: &[Child<'s>]) -> Self {
+    pub(super) fn one_of(variants: &[NestedSchema<'s>]) -> Self {
         Self { variants: variants.to_vec(), ..Self::default() }
     }
 
-    fn read(&mut self, child: &Child<'s>, root: &'s Json, left: &mut usize, hops: usize) {
+    fn read(&mut self, child: &NestedSchema<'s>, root: &'s Json, left: &mut usize, hops: usize) {
         let Json::Object(keys) = child.schema else { return };
         for (key, value) in keys {
             if *left == 0 {
@@ -96,8 +96,13 @@ impl<'s> View<'s> {
             if child.came_by(target) {
                 self.is_cycle = true;
             } else if let Some(schema) = find(root, target) {
-                let path = Path { target, before: child.path.clone() };
-                self.read(&Child { schema, path: Some(Rc::new(path)) }, root, left, hops - 1);
+                let path = ReferencePath { target, before: child.path.clone() };
+                self.read(
+                    &NestedSchema { schema, path: Some(Rc::new(path)) },
+                    root,
+                    left,
+                    hops - 1,
+                );
             }
         }
         let all = keys.get("allOf").and_then(Json::as_array);
@@ -106,7 +111,13 @@ impl<'s> View<'s> {
         }
     }
 
-    fn read_key(&mut self, key: &'s str, value: &'s Json, child: &Child<'s>, left: &mut usize) {
+    fn read_key(
+        &mut self,
+        key: &'s str,
+        value: &'s Json,
+        child: &NestedSchema<'s>,
+        left: &mut usize,
+    ) {
         if keyword::is_known(key) && !self.order.contains(&key) {
             self.order.push(key);
         }
@@ -217,7 +228,7 @@ impl<'s> View<'s> {
         }
     }
 
-    fn add_properties(&mut self, properties: Vec<(&'s str, Child<'s>)>) {
+    fn add_properties(&mut self, properties: Vec<(&'s str, NestedSchema<'s>)>) {
         for (name, child) in properties {
             if self.names.insert(name) {
                 self.properties.push((name, child));

@@ -1,7 +1,7 @@
 //! Tests with answers that demand much memory or much time. They count work: no test reads a clock.
 
 use crewagent_core::event::Reply;
-use crewagent_dialect::assemble::{Assembler, Flow, Limits, Piece};
+use crewagent_dialect::assemble::{AnswerLimits, AnswerPiece, Assembler, StreamState};
 use crewagent_dialect::fault::{Fault, FaultKind};
 use crewagent_dialect::profile::Profile;
 use serde_json::{Value as Json, json};
@@ -9,9 +9,12 @@ use serde_json::{Value as Json, json};
 use super::names;
 
 fn assembled(events: impl IntoIterator<Item = Json>) -> Result<Reply, Fault> {
-    let mut assembler = Assembler::new(Limits::default());
+    let mut assembler = Assembler::new(AnswerLimits::default());
     for event in events {
-        assert_eq!(assembler.push(&event.to_string(), &mut |_: Piece<'_>| {})?, Flow::More);
+        assert_eq!(
+            assembler.push(&event.to_string(), &mut |_: AnswerPiece<'_>| {})?,
+            StreamState::More
+        );
     }
     assembler.push("[DONE]", &mut |_| {})?;
     assembler.finish(&names(), &Profile::default())

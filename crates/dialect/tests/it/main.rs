@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use crewagent_core::call::schema::tools;
 use crewagent_core::policy::Policy;
 use crewagent_dialect::fault::Fault;
-use crewagent_dialect::names::Names;
+use crewagent_dialect::names::ToolNames;
 use crewagent_dialect::profile::NameForm;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use serde_json::{Value as Json, json};
@@ -52,8 +52,8 @@ fn property_cases(count: u32) -> ProptestConfig {
 }
 
 /// Returns the names of the runtime's tools.
-fn names() -> Names {
-    Names::new(NameForm::Plain, &tools(&Policy::default()))
+fn names() -> ToolNames {
+    ToolNames::new(NameForm::Plain, &tools(&Policy::default()))
 }
 
 fn fault_as_json(fault: &Fault) -> Json {

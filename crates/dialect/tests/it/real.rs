@@ -1,6 +1,6 @@
 //! Tests with answers of real servers, which the adapters' tests recorded.
 
-use crewagent_dialect::assemble::Limits;
+use crewagent_dialect::assemble::AnswerLimits;
 use crewagent_dialect::fault::Fault;
 use crewagent_dialect::profile::Profile;
 
@@ -68,7 +68,7 @@ fn recorded() -> Vec<(String, u16, String)> {
 
 #[test]
 fn answers_of_real_servers_are_read() {
-    let (limits, names, profile) = (Limits::default(), names(), Profile::default());
+    let (limits, names, profile) = (AnswerLimits::default(), names(), Profile::default());
     let mut found: Vec<(String, String)> = Vec::new();
     for (name, status, kind) in recorded() {
         let file = repository().join(format!("crates/adapters/tests/corpus/real/{name}.txt"));

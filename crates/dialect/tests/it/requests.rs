@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crewagent_core::message::Message;
 use crewagent_core::tool::ToolSpec;
 use crewagent_dialect::body::{Body, Options};
-use crewagent_dialect::names::Names;
+use crewagent_dialect::names::ToolNames;
 use crewagent_dialect::profile::{Profile, endpoint};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -69,7 +69,7 @@ impl Request {
             parameters: tool.parameters,
         });
         let tools: Arc<[ToolSpec]> = tools.collect();
-        let names = Names::new(profile.names, &tools);
+        let names = ToolNames::new(profile.names, &tools);
         let messages: Vec<Arc<Message>> = self.messages.into_iter().map(Arc::new).collect();
         let options = Options {
             model: &self.model,

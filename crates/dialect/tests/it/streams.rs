@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crewagent_core::tool::leaked;
-use crewagent_dialect::assemble::Limits;
+use crewagent_dialect::assemble::AnswerLimits;
 use crewagent_dialect::profile::Profile;
 use proptest::prelude::*;
 use serde_json::Value as Json;
@@ -52,14 +52,14 @@ impl Case {
         }
     }
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> AnswerLimits {
         let limit = |key: &str, default: usize| {
             self.expected["limits"][key]
                 .as_u64()
                 .map_or(default, |limit| usize::try_from(limit).unwrap())
         };
-        let default = Limits::default();
-        Limits {
+        let default = AnswerLimits::default();
+        AnswerLimits {
             reply_bytes: limit("replyBytes", default.reply_bytes),
             calls: limit("calls", default.calls),
         }

@@ -3,9 +3,9 @@
 use std::convert::Infallible;
 
 use crewagent_core::event::{Channel, Reply};
-use crewagent_dialect::assemble::{Assembler, Flow, Limits, Piece};
+use crewagent_dialect::assemble::{AnswerLimits, AnswerPiece, Assembler, StreamState};
 use crewagent_dialect::fault::{Fault, FaultKind};
-use crewagent_dialect::names::Names;
+use crewagent_dialect::names::ToolNames;
 use crewagent_dialect::profile::Profile;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::{Value as Json, json};
@@ -38,12 +38,12 @@ impl Outcome {
 /// Reads a stream that arrives in these chunks.
 pub(super) fn streamed(
     chunks: &[&[u8]],
-    limits: Limits,
-    names: &Names,
+    limits: AnswerLimits,
+    names: &ToolNames,
     profile: &Profile,
 ) -> Outcome {
     let mut told: Vec<(Channel, String)> = Vec::new();
-    let mut tell = |Piece { channel, text }: Piece<'_>| {
+    let mut tell = |AnswerPiece { channel, text }: AnswerPiece<'_>| {
         assert!(!text.is_empty());
         match told.last_mut() {
             Some((last, so_far)) if *last == channel => so_far.push_str(text),
@@ -56,10 +56,10 @@ pub(super) fn streamed(
 
 fn read(
     chunks: &[&[u8]],
-    limits: Limits,
-    names: &Names,
+    limits: AnswerLimits,
+    names: &ToolNames,
     profile: &Profile,
-    tell: &mut dyn FnMut(Piece<'_>),
+    tell: &mut dyn FnMut(AnswerPiece<'_>),
 ) -> Result<Reply, Fault> {
     // Data at the end without a blank line is an event too, if only half of one.
     let chunks = chunks.iter().copied().chain([b"\n\n".as_slice()]);
@@ -68,8 +68,8 @@ fn read(
     while let Some(event) = events.next().now_or_never().unwrap() {
         match event {
             Ok(event) => match assembler.push(event.data.as_deref().unwrap_or_default(), tell)? {
-                Flow::More => {}
-                Flow::Done => break,
+                StreamState::More => {}
+                StreamState::Done => break,
             },
             Err(Error::Utf8Parse(error)) if error.error_len().is_none() => {
                 return Err(Fault::new(FaultKind::CutOff));
@@ -81,7 +81,12 @@ fn read(
 }
 
 /// Reads a body that arrived as a whole.
-pub(super) fn whole(body: &[u8], limits: Limits, names: &Names, profile: &Profile) -> Outcome {
+pub(super) fn whole(
+    body: &[u8],
+    limits: AnswerLimits,
+    names: &ToolNames,
+    profile: &Profile,
+) -> Outcome {
     Outcome { told: Vec::new(), reply: Assembler::whole(body, limits, names, profile) }
 }
 

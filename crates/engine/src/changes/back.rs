@@ -5,11 +5,11 @@ use crewagent_format::integrity::Digest;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Change, Changes, ChangesError};
+use super::{ChangesError, RunChange, RunChanges};
 
 /// Range of events whose changes are reverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum RevertScope {
     /// One visit of a node, named by the event that led there.
     Step(u64),
     /// That visit and everything after it.
@@ -47,15 +47,15 @@ pub enum Prospect {
 
 /// Result of the revert for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RevertOutcome {
     Reverted,
     /// The file was left alone, for this reason.
     Left(String),
 }
 
-impl Changes {
+impl RunChanges {
     /// Plans a revert without changing anything.
-    pub fn plan_revert(&self, scope: Scope) -> Result<Vec<Backward>, ChangesError> {
+    pub fn plan_revert(&self, scope: RevertScope) -> Result<Vec<Backward>, ChangesError> {
         let (from, to) = self.bounds(scope)?;
         let mut files = Vec::new();
         for (path, changes) in self.files() {
@@ -69,27 +69,27 @@ impl Changes {
     /// Reverts the files that the user agreed to, if they still have these digests. All others are left alone.
     pub fn revert(
         &self,
-        scope: Scope,
+        scope: RevertScope,
         agreed: &[(String, Option<Digest>)],
-    ) -> Result<Vec<(String, Outcome)>, ChangesError> {
+    ) -> Result<Vec<(String, RevertOutcome)>, ChangesError> {
         let way = self.plan_revert(scope)?;
         let mut outcomes = Vec::new();
         for (path, digest) in agreed {
             let file = way.iter().find(|file| file.path == *path);
             let outcome = match file {
-                None => Outcome::Left("the run did not write it there".to_owned()),
-                Some(file) if file.prospect == Prospect::Done => Outcome::Reverted,
+                None => RevertOutcome::Left("the run did not write it there".to_owned()),
+                Some(file) if file.prospect == Prospect::Done => RevertOutcome::Reverted,
                 Some(file) if file.prospect == Prospect::Ready && file.now == *digest => {
                     match self.put_back(path, file.target, *digest) {
-                        Ok(()) => Outcome::Reverted,
+                        Ok(()) => RevertOutcome::Reverted,
                         // The disk may fail for one file and not for the next.
-                        Err(error) => Outcome::Left(error.to_string()),
+                        Err(error) => RevertOutcome::Left(error.to_string()),
                     }
                 }
                 Some(file) if file.prospect == Prospect::Lost => {
-                    Outcome::Left("what it was is kept nowhere".to_owned())
+                    RevertOutcome::Left("what it was is kept nowhere".to_owned())
                 }
-                Some(_) => Outcome::Left("somebody has changed it since".to_owned()),
+                Some(_) => RevertOutcome::Left("somebody has changed it since".to_owned()),
             };
             outcomes.push((path.clone(), outcome));
         }
@@ -97,18 +97,18 @@ impl Changes {
     }
 
     /// Returns the first event of a scope, and the first one after it.
-    fn bounds(&self, scope: Scope) -> Result<(u64, u64), ChangesError> {
-        let (Scope::Step(seq) | Scope::Onward(seq)) = scope;
+    fn bounds(&self, scope: RevertScope) -> Result<(u64, u64), ChangesError> {
+        let (RevertScope::Step(seq) | RevertScope::Onward(seq)) = scope;
         let at = self.visits().iter().position(|visit| visit.seq == seq);
         let at = at.ok_or(ChangesError::NoVisit(seq))?;
         let next = self.visits().get(at + 1).map_or(u64::MAX, |visit| visit.seq);
-        Ok((seq, if matches!(scope, Scope::Step(_)) { next } else { u64::MAX }))
+        Ok((seq, if matches!(scope, RevertScope::Step(_)) { next } else { u64::MAX }))
     }
 
     fn backward(
         &self,
         path: &str,
-        changes: &[Change],
+        changes: &[RunChange],
         from: u64,
         to: u64,
     ) -> Result<Option<Backward>, ChangesError> {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, DiffOp, TextDiff};
 
-use super::{Changes, ChangesError, place};
+use super::{ChangesError, RunChanges, place};
 
 /// Limit in bytes; longer files are not compared.
 const MOST_COMPARED: usize = 1 << 20;
@@ -87,17 +87,17 @@ pub enum HunkSide {
 }
 
 /// The texts of a file before the run and now.
-struct Texts {
+struct FileTexts {
     before: String,
     now: String,
     sha256: Digest,
 }
 
-impl Changes {
+impl RunChanges {
     /// Returns the differences between a file before the run and now, including changes from outside of the run.
     pub fn hunks(&self, path: &str) -> Result<Hunks, ChangesError> {
         let (first, last) = self.span(path, None)?;
-        let Texts { before, now, sha256 } = self.texts(path)?;
+        let FileTexts { before, now, sha256 } = self.texts(path)?;
         let hunks = grouped(&before, &now);
         let (created, is_current) = (first.before.is_none(), last.after == Some(sha256));
         Ok(Hunks { now: sha256, created, is_current, hunks })
@@ -123,7 +123,7 @@ impl Changes {
         self.write(path, without(&texts, hunk).as_bytes(), Some(now))
     }
 
-    fn texts(&self, path: &str) -> Result<Texts, ChangesError> {
+    fn texts(&self, path: &str) -> Result<FileTexts, ChangesError> {
         let not_text = || ChangesError::NotText(path.to_owned());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).map_err(|_| not_text());
         let content = self.mounts.read(&place(path)?, MOST_COMPARED)??;
@@ -134,7 +134,7 @@ impl Changes {
             None => String::new(),
             Some(digest) => text(self.image(path, digest, MOST_COMPARED)?.ok_or_else(not_text)?)?,
         };
-        Ok(Texts { before, now: text(content.bytes)?, sha256: content.sha256 })
+        Ok(FileTexts { before, now: text(content.bytes)?, sha256: content.sha256 })
     }
 }
 
@@ -164,7 +164,7 @@ fn range(ops: &[DiffOp]) -> Option<HunkRange> {
 }
 
 /// Returns the current text with one hunk replaced by its old lines, which keep their line endings.
-fn without(texts: &Texts, hunk: HunkRange) -> String {
+fn without(texts: &FileTexts, hunk: HunkRange) -> String {
     // Split lines as the diff does: a carriage return ends one, too.
     let diff = TextDiff::configure().timeout(Duration::ZERO).diff_lines(&texts.before, &texts.now);
     let (old, new) = (diff.old_slices(), diff.new_slices());
@@ -184,7 +184,7 @@ mod tests {
     fn check_without(before: &str, now: &str, at: usize, expected: &str) {
         let hunk = grouped(before, now)[at].range;
         let sha256 = Digest::of(now.as_bytes());
-        let texts = Texts { before: before.to_owned(), now: now.to_owned(), sha256 };
+        let texts = FileTexts { before: before.to_owned(), now: now.to_owned(), sha256 };
         assert_eq!(without(&texts, hunk), expected);
     }
 
@@ -211,7 +211,7 @@ mod tests {
             for _ in 0..100 {
                 let Some(hunk) = grouped(&before, &text).pop() else { break };
                 let sha256 = Digest::of(text.as_bytes());
-                let texts = Texts { before: before.clone(), now: text, sha256 };
+                let texts = FileTexts { before: before.clone(), now: text, sha256 };
                 text = without(&texts, hunk.range);
             }
             prop_assert_eq!(text, before);

@@ -10,7 +10,7 @@ use crewagent_core::vpath::VPath;
 use serde_json::Map;
 
 use super::command::{GlobalCommand, STARS};
-use super::{Conversation, ConversationError, Keep, Launch, Reaction, Tell, data};
+use super::{ActiveRunChoice, Conversation, ConversationError, Launch, Reaction, Tell, data};
 use crate::runtime::{Data, StartRun};
 use crate::store::RunId;
 
@@ -166,7 +166,7 @@ impl Conversation<'_> {
         tell: Tell<'_>,
     ) -> Result<Reaction, ConversationError> {
         let Launch { package, workflow, agent, variables, settings } = launch;
-        self.leave(tell, Keep::Nothing)?;
+        self.leave(tell, ActiveRunChoice::Nothing)?;
         let name = workflow.clone().unwrap_or_else(|| package.name.clone());
         let plan = StartRun {
             id: Some(self.runtime.fresh_id()),
@@ -198,7 +198,7 @@ impl Conversation<'_> {
         if !self.store.conversations().runs_of(conversation)?.contains(id) {
             return Ok(Reaction::NoRun);
         }
-        self.leave(tell, Keep::Nothing)?;
+        self.leave(tell, ActiveRunChoice::Nothing)?;
         let run = self.runtime.resume(id, &self.change)?;
         run.opening().iter().for_each(&mut *tell);
         self.enter(run, tell)?;

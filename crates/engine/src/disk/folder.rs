@@ -34,7 +34,7 @@ pub(crate) enum Opening {
     Fresh,
 }
 
-type Done<T> = Result<T, DiskError>;
+type DiskResult<T> = Result<T, DiskError>;
 
 impl Folder {
     /// Returns the root of the store.
@@ -83,7 +83,7 @@ impl Folder {
     }
 
     /// Returns true if the folder exists.
-    pub(crate) fn exists(&self) -> Done<bool> {
+    pub(crate) fn exists(&self) -> DiskResult<bool> {
         let looked = self.disk.run(&self.label, Deed::Look, || fs::metadata(&self.path));
         match looked.map(|metadata| metadata.is_dir()) {
             Err(error) if is_missing(&error) => Ok(false),
@@ -92,17 +92,17 @@ impl Folder {
     }
 
     /// Returns the size of a file in it; `None` if there is no such file.
-    pub(crate) fn size_of(&self, name: &str) -> Done<Option<u64>> {
+    pub(crate) fn size_of(&self, name: &str) -> DiskResult<Option<u64>> {
         let found = self.look_at(name)?;
         Ok(found.filter(fs::Metadata::is_file).map(|metadata| metadata.len()))
     }
 
     /// Returns the modification time of an entry; `None` if there is none.
-    pub(crate) fn written(&self, name: &str) -> Done<Option<SystemTime>> {
+    pub(crate) fn written(&self, name: &str) -> DiskResult<Option<SystemTime>> {
         Ok(self.look_at(name)?.and_then(|metadata| metadata.modified().ok()))
     }
 
-    fn look_at(&self, name: &str) -> Done<Option<fs::Metadata>> {
+    fn look_at(&self, name: &str) -> DiskResult<Option<fs::Metadata>> {
         let path = self.path.join(name);
         match self.disk.run(self.label_of(name), Deed::Look, || fs::metadata(path)) {
             Ok(metadata) => Ok(Some(metadata)),
@@ -112,7 +112,7 @@ impl Folder {
     }
 
     /// Lists its names, sorted; a missing folder has none. Names that are not UTF-8 are not ours and left out.
-    pub(crate) fn names(&self) -> Done<Vec<String>> {
+    pub(crate) fn names(&self) -> DiskResult<Vec<String>> {
         let listed = self.disk.run(&self.label, Deed::List, || {
             let mut names = Vec::new();
             for entry in fs::read_dir(&self.path)? {
@@ -131,14 +131,14 @@ impl Folder {
     }
 
     /// Creates the folder with access for this user only. It is durable once the parent is flushed.
-    pub(crate) fn create(&self) -> Done<()> {
+    pub(crate) fn create(&self) -> DiskResult<()> {
         self.disk
             .run(&self.label, Deed::CreateFolder, || private_folder(&self.path))
             .map_err(self.failed_here("create"))
     }
 
     /// Creates the folder and its missing parents, durably.
-    pub(crate) fn ensure(&self) -> Done<()> {
+    pub(crate) fn ensure(&self) -> DiskResult<()> {
         if self.exists()? {
             return Ok(());
         }
@@ -167,13 +167,13 @@ impl Folder {
     }
 
     /// Flushes its entries, so that renames, creations and removals are durable.
-    pub(crate) fn sync(&self) -> Done<()> {
+    pub(crate) fn sync(&self) -> DiskResult<()> {
         self.disk
             .run(&self.label, Deed::SyncFolder, || crate::durable::sync_folder(&self.path))
             .map_err(self.failed_here("flush"))
     }
 
-    pub(crate) fn open(&self, name: &str, opening: Opening) -> Done<File> {
+    pub(crate) fn open(&self, name: &str, opening: Opening) -> DiskResult<File> {
         let mut options = OpenOptions::new();
         options.read(true);
         let (deed, action) = match opening {
@@ -200,7 +200,7 @@ impl Folder {
     }
 
     /// Reads a file of at most `limit` bytes; fails on a larger one.
-    pub(crate) fn read(&self, name: &str, limit: u64) -> Done<Vec<u8>> {
+    pub(crate) fn read(&self, name: &str, limit: u64) -> DiskResult<Vec<u8>> {
         let file = self.open(name, Opening::Read)?;
         let mut bytes = Vec::new();
         self.disk
@@ -219,20 +219,20 @@ impl Folder {
     }
 
     /// Writes a file and flushes it. Its name is durable once the folder is flushed.
-    pub(crate) fn write(&self, name: &str, bytes: &[u8], opening: Opening) -> Done<File> {
+    pub(crate) fn write(&self, name: &str, bytes: &[u8], opening: Opening) -> DiskResult<File> {
         let mut file = self.open(name, opening)?;
         self.fill(&mut file, name, bytes)?;
         Ok(file)
     }
 
-    fn fill(&self, file: &mut File, name: &str, bytes: &[u8]) -> Done<()> {
+    fn fill(&self, file: &mut File, name: &str, bytes: &[u8]) -> DiskResult<()> {
         let label = self.label_of(name);
         self.disk.write_all(file, &label, bytes).map_err(self.failed("write", name))?;
         self.disk.sync_file(file, &label).map_err(self.failed("flush", name))
     }
 
     /// Replaces the content of a file atomically. With concurrent writers the last one wins.
-    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Done<()> {
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> DiskResult<()> {
         let (temp, mut file) = self.temp(name)?;
         let written = self.fill(&mut file, &temp, bytes).and_then(|()| self.rename(&temp, name));
         if let Err(error) = written {
@@ -245,7 +245,7 @@ impl Folder {
 
     /// Creates the empty temporary file that is renamed over `name` later. A leftover of a dead writer is reused; a
     /// lock tells it from the file of a live writer.
-    fn temp(&self, name: &str) -> Done<(String, File)> {
+    fn temp(&self, name: &str) -> DiskResult<(String, File)> {
         for writer in 0..MAX_WRITERS {
             let temp = match writer {
                 0 => format!(".{name}.tmp"),
@@ -278,7 +278,7 @@ impl Folder {
     }
 
     /// Returns true if the name still refers to this open file: another writer may have renamed or removed it.
-    fn is_at(&self, name: &str, file: &File) -> Done<bool> {
+    fn is_at(&self, name: &str, file: &File) -> DiskResult<bool> {
         let path = self.path.join(name);
         let looked = self.disk.run(self.label_of(name), Deed::Look, || {
             let (named, file) = (File::open(path)?, Metadata::from_file(file)?);
@@ -292,7 +292,7 @@ impl Folder {
     }
 
     /// Renames a file in it.
-    pub(crate) fn rename(&self, from: &str, to: &str) -> Done<()> {
+    pub(crate) fn rename(&self, from: &str, to: &str) -> DiskResult<()> {
         self.disk
             .rename(self.label_of(from), self.label_of(to), || {
                 fs::rename(self.path.join(from), self.path.join(to))
@@ -301,13 +301,13 @@ impl Folder {
     }
 
     /// Moves the folder to the path of `other`, which must be free.
-    pub(crate) fn rename_to(&self, other: &Self) -> Done<()> {
+    pub(crate) fn rename_to(&self, other: &Self) -> DiskResult<()> {
         self.disk
             .rename(&self.label, &other.label, || fs::rename(&self.path, &other.path))
             .map_err(other.failed_here("create"))
     }
 
-    pub(crate) fn remove_file(&self, name: &str) -> Done<()> {
+    pub(crate) fn remove_file(&self, name: &str) -> DiskResult<()> {
         let path = self.path.join(name);
         self.disk
             .run(self.label_of(name), Deed::RemoveFile, || fs::remove_file(path))
@@ -315,7 +315,7 @@ impl Folder {
     }
 
     /// Removes the folder recursively; a missing one is no error.
-    pub(crate) fn remove_tree(&self) -> Done<()> {
+    pub(crate) fn remove_tree(&self) -> DiskResult<()> {
         self.disk
             .run(&self.label, Deed::RemoveFolder, || crate::durable::remove_tree(&self.path))
             .map_err(self.failed_here("remove"))

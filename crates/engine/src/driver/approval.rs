@@ -11,7 +11,7 @@ use similar::TextDiff;
 use super::request;
 use crate::blobs::Blobs;
 use crate::step_log::Halt;
-use crate::tools::{Change, Images};
+use crate::tools::{FileImages, PlannedChange};
 
 /// Limit in bytes of the shown differences of all files, or of the shown arguments.
 const MOST_SHOWN: usize = 24 * 1024;
@@ -21,7 +21,7 @@ const MOST_COMPARED: usize = 1 << 20;
 const TIME: Duration = Duration::from_millis(200);
 
 /// Returns the approval that this change needs, if a rule asks for one.
-pub(super) fn of_change(job: &CallJob, call: &Call, change: &Change) -> Option<Approval> {
+pub(super) fn of_change(job: &CallJob, call: &Call, change: &PlannedChange) -> Option<Approval> {
     let tool = call.tool().name();
     let named = change.files.iter().map(|file| file.path.path());
     let places: Vec<&VPath> = named.chain(change.files.iter().map(|file| &file.place)).collect();
@@ -70,7 +70,7 @@ fn unless_cleared(job: &CallJob, approval: Approval) -> Option<Approval> {
 }
 
 /// Returns as much of the difference as may be shown, and true if there is more.
-fn compared(images: &Images, is_there: bool, room: usize) -> (String, bool) {
+fn compared(images: &FileImages, is_there: bool, room: usize) -> (String, bool) {
     let text = |bytes: &[u8]| match bytes.len() {
         0..=MOST_COMPARED => std::str::from_utf8(bytes).ok().map(str::to_owned),
         _ => None,

@@ -11,7 +11,7 @@ use super::{Driver, World, request, unexpected};
 use crate::cancel::Deadline;
 use crate::control::ControlRequest;
 use crate::model::{Delta, ModelError, ModelErrorKind, Progress, Request, RequestCache, Retry};
-use crate::step_log::{Halt, Recorded, StepContext, StepLog};
+use crate::step_log::{Halt, StepContext, StepLog, StepRecord};
 
 /// The part of a reply that arrived before it was complete.
 #[derive(Default)]
@@ -87,8 +87,8 @@ impl<L: StepLog> Driver<'_, L> {
         format!("t{}/llm/{}{again}", self.state.inputs, ask.turn)
     }
 
-    fn replied(&mut self, recorded: Recorded) -> Result<(), Halt> {
-        let Recorded { kind, time } = recorded;
+    fn replied(&mut self, recorded: StepRecord) -> Result<(), Halt> {
+        let StepRecord { kind, time } = recorded;
         let input =
             if let EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) = kind {
                 Input::Replied(reply)

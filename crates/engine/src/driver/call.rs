@@ -21,14 +21,14 @@ use super::{Driver, World, approval, request, tool_server, unexpected};
 use crate::cancel::Deadline;
 use crate::clock;
 use crate::mounts::{FileContent, Mounts};
-use crate::step_log::{Halt, Recorded, StepContext, StepLog};
-use crate::tools::{self, CallContext, Change, Plan, Tools};
+use crate::step_log::{Halt, StepContext, StepLog, StepRecord};
+use crate::tools::{self, CallContext, CallPlan, PlannedChange, Tools};
 
 /// A change whose intent is recorded.
 pub(super) struct Announced {
     intent: Box<Intent>,
     /// The change itself, unless another process planned it.
-    planned: Option<Box<Change>>,
+    planned: Option<Box<PlannedChange>>,
 }
 
 impl Announced {
@@ -70,10 +70,10 @@ impl<L: StepLog> Driver<'_, L> {
     /// Applies the record of the first step.
     pub(super) fn planned(
         &mut self,
-        recorded: Recorded,
-        planned: Option<Box<Change>>,
+        recorded: StepRecord,
+        planned: Option<Box<PlannedChange>>,
     ) -> Result<(), Halt> {
-        let Recorded { kind, time } = recorded;
+        let StepRecord { kind, time } = recorded;
         let input = if let EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) = kind
         {
             Input::Answered { answer, state: None }
@@ -142,8 +142,8 @@ impl<L: StepLog> Driver<'_, L> {
         }
     }
 
-    fn carried_out(&mut self, recorded: Recorded, intent: &Intent) -> Result<(), Halt> {
-        let Recorded { kind, time } = recorded;
+    fn carried_out(&mut self, recorded: StepRecord, intent: &Intent) -> Result<(), Halt> {
+        let StepRecord { kind, time } = recorded;
         let EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) = kind else {
             return Err(unexpected("a result", &kind));
         };
@@ -208,7 +208,7 @@ fn plan(
     context: &mut dyn StepContext,
     world: &World<'_>,
     tools: &Tools<'_>,
-) -> Result<(EventKind, Option<Box<Change>>), Halt> {
+) -> Result<(EventKind, Option<Box<PlannedChange>>), Halt> {
     let now = clock::for_people(context.now());
     let call = match call {
         Ok(call) => call,
@@ -227,28 +227,28 @@ fn plan(
     let plan = tools.plan(call, &call_context(job, &now, &deadline));
     // The result of an interrupted call is not its answer.
     let plan = if deadline.is_late() {
-        Plan::Answer(Answer::from(&too_late(job)))
+        CallPlan::Answer(Answer::from(&too_late(job)))
     } else if deadline.is_over() {
         return Err(Halt::Stopped);
     } else {
         plan?
     };
     Ok(match plan {
-        Plan::Answer(answer) => {
+        CallPlan::Answer(answer) => {
             if call.is_write() {
                 context.emit(started(job, call.subject(), None));
             }
             (finished(job, answer), None)
         }
-        Plan::Change(change) => match approval::of_change(job, call, &change) {
+        CallPlan::Change(change) => match approval::of_change(job, call, &change) {
             Some(approval) => (asked(job, approval.question()), None),
             None => {
                 let intent = Box::new(change.intent.clone());
                 (started(job, call.subject(), Some(intent)), Some(change))
             }
         },
-        Plan::Ask(question) => (asked(job, question), None),
-        Plan::Approve(moved) => {
+        CallPlan::Ask(question) => (asked(job, question), None),
+        CallPlan::Approve(moved) => {
             let question = moved.question();
             (
                 EventKind::from(UserAsked {
@@ -288,7 +288,7 @@ fn call_context<'o>(job: &'o CallJob, now: &'o str, deadline: &'o Deadline) -> C
 }
 
 /// Stores the contents before a change, so that it can be shown and reverted.
-fn keep_before_images(change: &Change, world: &World<'_>) -> Result<(), Halt> {
+fn keep_before_images(change: &PlannedChange, world: &World<'_>) -> Result<(), Halt> {
     for image in change.before_images() {
         world.blobs.put(image)?;
     }

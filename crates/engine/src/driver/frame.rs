@@ -11,7 +11,7 @@ use crewagent_format::integrity::Digest;
 use super::{Driver, World, unexpected};
 use crate::clock;
 use crate::documents::{Direction, Documents, FrameOutcome, FrameStep, Stuck};
-use crate::step_log::{Halt, Recorded, StepLog};
+use crate::step_log::{Halt, StepLog, StepRecord};
 
 /// A frame change that is recorded and not carried out yet.
 pub(super) struct Planned {
@@ -61,8 +61,8 @@ impl<L: StepLog> Driver<'_, L> {
         self.frame_changed(recorded)
     }
 
-    fn frame_changed(&mut self, recorded: Recorded) -> Result<(), Halt> {
-        let Recorded { kind, time } = recorded;
+    fn frame_changed(&mut self, recorded: StepRecord) -> Result<(), Halt> {
+        let StepRecord { kind, time } = recorded;
         self.state.planned = None;
         let changed =
             if let EventKind::Frame(FrameEvent::Planned(FramePlanned { files, at, .. })) = kind {

@@ -13,7 +13,7 @@ use crewagent_core::policy::rules::Verdict;
 use crewagent_core::run::machine::{Ask, Machine};
 use crewagent_core::tool::ToolSpec;
 use crewagent_core::tool::server_tool::{ServerName, ServerTool, is_server_tool};
-use crewagent_dialect::names::Names;
+use crewagent_dialect::names::ToolNames;
 use crewagent_dialect::profile::NameForm;
 use crewagent_format::integrity::Digest;
 
@@ -24,12 +24,12 @@ use crate::step_log::Halt;
 /// Tools of the current agent, rebuilt when its policy or the list of a server changes.
 #[derive(Default)]
 pub(crate) struct Toolbox {
-    made: Option<Made>,
+    made: Option<AllowedTools>,
     server_tools: BTreeMap<ServerName, Vec<ServerTool>>,
 }
 
 /// Tools that a policy allows.
-struct Made {
+struct AllowedTools {
     policy: Policy,
     tools: Arc<[ToolSpec]>,
     digest: Digest,
@@ -48,7 +48,7 @@ impl Toolbox {
         let tools: Arc<[ToolSpec]> = tools.into();
         let digest = tools_digest(&tools);
         let bytes = serde_json::to_vec(&tools).map_or(0, |json| json.len() as u64);
-        self.made = Some(Made { policy, tools: tools.clone(), digest, bytes });
+        self.made = Some(AllowedTools { policy, tools: tools.clone(), digest, bytes });
         (tools, digest)
     }
 
@@ -84,7 +84,7 @@ impl Toolbox {
         let is_meant = |name: &str| tools.iter().find(|tool| tool.name() == name).copied();
         is_meant(name).or_else(|| {
             let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
-            is_meant(Names::new(NameForm::Plain, &specs).canonical(name))
+            is_meant(ToolNames::new(NameForm::Plain, &specs).canonical(name))
         })
     }
 }

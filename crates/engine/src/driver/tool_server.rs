@@ -19,19 +19,19 @@ use super::request::{self, Toolbox};
 use super::{Driver, World, approval};
 use crate::cancel::Deadline;
 use crate::step_log::{Halt, Once, StepLog};
-use crate::tool_server::{LogCursor, LogLine, Offer, answer};
+use crate::tool_server::{LogCursor, LogLine, ServerOffer, answer};
 
 /// This process's view of tool servers, beside the records.
 #[derive(Default)]
-pub(super) struct ServerState {
+pub(super) struct ToolServerView {
     /// Offer of each server at the last update of the list.
-    seen: BTreeMap<ServerName, Arc<Offer>>,
+    seen: BTreeMap<ServerName, Arc<ServerOffer>>,
     logs: LogCursor,
     /// Id of a call that another process started, so that its outcome is unknown.
     in_doubt: Option<String>,
 }
 
-impl ServerState {
+impl ToolServerView {
     /// Abandons the current call.
     pub(super) fn abandon_call(&mut self) {
         self.in_doubt = None;
@@ -222,7 +222,11 @@ fn doubt(key: &str) -> String {
 
 /// Returns the event that records an offer, if it is new. A server that fails keeps its tools: the next call restarts
 /// it.
-fn news(server: &ServerName, offer: &Offer, known: Option<&[ServerTool]>) -> Option<EventKind> {
+fn news(
+    server: &ServerName,
+    offer: &ServerOffer,
+    known: Option<&[ServerTool]>,
+) -> Option<EventKind> {
     let (tools, left_out, error) = match &offer.listed {
         Ok(listed) => (listed.tools.as_slice(), listed.left_out.clone(), None),
         Err(_) if known.is_some() => return None,

@@ -1,6 +1,6 @@
 //! The host on this computer: runs are folders of the store, and their logs are journals.
 
-use super::{Host, HostError, Opened, RunFiles};
+use super::{Host, HostError, OpenRun, RunFiles};
 use crate::clock::Clock;
 use crate::step_log::JournalLog;
 use crate::store::{NewRun, RunFolder, RunId, Runs};
@@ -18,25 +18,25 @@ impl<'s> LocalHost<'s> {
         Self { runs, clock }
     }
 
-    fn opened(&self, mut folder: RunFolder) -> Result<Opened<JournalLog>, HostError> {
+    fn opened(&self, mut folder: RunFolder) -> Result<OpenRun<JournalLog>, HostError> {
         let roots = self.runs.roots(&folder.record)?;
         let mounts = folder.mounts(&roots)?;
         let recovered = std::mem::take(&mut folder.recovered);
         let (record, blobs) = (folder.record.clone(), folder.blobs.clone());
         let log = JournalLog::new(folder, self.clock.clone());
         let files = RunFiles { mounts, blobs, project: roots.project };
-        Ok(Opened { record, log, events: recovered.events, notes: recovered.notes, files })
+        Ok(OpenRun { record, log, events: recovered.events, notes: recovered.notes, files })
     }
 }
 
 impl Host for LocalHost<'_> {
     type Log = JournalLog;
 
-    fn create(&self, new: NewRun) -> Result<Opened<JournalLog>, HostError> {
+    fn create(&self, new: NewRun) -> Result<OpenRun<JournalLog>, HostError> {
         self.opened(self.runs.create(new)?)
     }
 
-    fn open(&self, id: &RunId) -> Result<Opened<JournalLog>, HostError> {
+    fn open(&self, id: &RunId) -> Result<OpenRun<JournalLog>, HostError> {
         self.opened(self.runs.open(id)?)
     }
 }

@@ -10,14 +10,14 @@ use crate::disk::{Deed, Folder, Opening};
 
 /// Cursor in a journal. It opens the file for each read only.
 #[derive(Debug)]
-pub struct Reader {
+pub struct JournalReader {
     folder: Folder,
     /// Offset of the next record.
     offset: u64,
     /// Number of the last record read.
     seq: u64,
     /// Line of the last record read.
-    last: Option<Line>,
+    last: Option<JournalLine>,
 }
 
 /// Position after a record, to continue from later.
@@ -25,18 +25,18 @@ pub struct Reader {
 pub struct RecordOffset {
     /// Number of the record.
     pub seq: u64,
-    line: Line,
+    line: JournalLine,
 }
 
 /// Line of a journal by its byte range, with the digest of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Line {
+struct JournalLine {
     start: u64,
     end: u64,
     sha256: Digest,
 }
 
-impl Reader {
+impl JournalReader {
     /// Starts at the beginning of the journal in `folder`.
     pub fn new(folder: Folder) -> Self {
         Self { folder, offset: 0, seq: 0, last: None }
@@ -60,7 +60,7 @@ impl Reader {
     /// Moves to an earlier position and returns true if its record is still there: the journal may have been
     /// truncated or rewritten since.
     pub fn go_to(&mut self, place: &RecordOffset) -> Result<bool, JournalError> {
-        let Line { start, end, sha256 } = place.line;
+        let JournalLine { start, end, sha256 } = place.line;
         let found = self.piece(start, end - start)?;
         let is_there = Digest::of(&found) == sha256;
         if is_there {
@@ -75,7 +75,7 @@ impl Reader {
         self.next_few(bytes, usize::MAX)
     }
 
-    /// Reads like [`Reader::next`], but at most `most` records (at least one).
+    /// Reads like [`JournalReader::next`], but at most `most` records (at least one).
     pub fn next_few(&mut self, bytes: usize, most: usize) -> Result<Vec<Event>, JournalError> {
         let mut window = bytes.max(1) as u64;
         loop {
@@ -99,7 +99,7 @@ impl Reader {
             if let Some((before, line)) = last {
                 let start = self.offset + before as u64;
                 let end = start + line.len() as u64;
-                self.last = Some(Line { start, end, sha256: Digest::of(line) });
+                self.last = Some(JournalLine { start, end, sha256: Digest::of(line) });
             }
             self.offset += taken as u64;
             // A long record may need a wider window.

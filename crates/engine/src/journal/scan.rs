@@ -22,7 +22,7 @@ pub struct Judged {
     pub end: LineEnd,
     /// Number of repeated records that were ignored.
     pub repeated: u64,
-    pub rest: Rest,
+    pub rest: TrailingBytes,
 }
 
 /// End of the last record.
@@ -37,7 +37,7 @@ pub enum LineEnd {
 
 /// Bytes after the last valid event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Rest {
+pub enum TrailingBytes {
     #[default]
     Nothing,
     /// Unreadable bytes, as a crash in the middle of a write leaves them. They can be cut off.
@@ -53,14 +53,14 @@ pub enum Rest {
 
 /// Judges a whole journal in memory.
 pub fn recover(bytes: &[u8]) -> Judged {
-    let mut scan = Scan::default();
+    let mut scan = JournalScan::default();
     scan.feed(bytes);
     scan.finish()
 }
 
 /// Incremental judge of a journal that is read in chunks.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(super) struct JournalScan {
     judged: Judged,
     /// Offset of the current line.
     start: u64,
@@ -68,11 +68,11 @@ pub(super) struct Scan {
     line: Vec<u8>,
     /// Bytes of the current line so far, if they exceed the size of a record.
     dropped: u64,
-    mode: Mode,
+    mode: ScanMode,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Mode {
+enum ScanMode {
     #[default]
     Reading,
     /// After something unreadable: looks for a readable record.
@@ -83,14 +83,14 @@ enum Mode {
 
 /// Fields that every record has, in whatever version it was written.
 #[derive(Deserialize)]
-struct Head {
+struct RecordHead {
     #[serde(rename = "seq")]
     _seq: u64,
     #[serde(rename = "type")]
     _kind: serde::de::IgnoredAny,
 }
 
-enum Line {
+enum ScanLine {
     Blank,
     Event(Box<Event>),
     /// Complete record that this version does not understand.
@@ -98,7 +98,7 @@ enum Line {
     Garbage,
 }
 
-impl Scan {
+impl JournalScan {
     /// Consumes the next chunk.
     pub(super) fn feed(&mut self, mut piece: &[u8]) {
         while let Some((line, behind)) = split_line(piece) {
@@ -121,10 +121,10 @@ impl Scan {
         }
         let bytes = self.start - self.judged.good;
         self.judged.rest = match self.mode {
-            _ if bytes == 0 => Rest::Nothing,
-            Mode::Reading => Rest::Repeated { bytes },
-            Mode::Searching => Rest::Torn { bytes },
-            Mode::Damaged => Rest::Damaged { bytes },
+            _ if bytes == 0 => TrailingBytes::Nothing,
+            ScanMode::Reading => TrailingBytes::Repeated { bytes },
+            ScanMode::Searching => TrailingBytes::Torn { bytes },
+            ScanMode::Damaged => TrailingBytes::Damaged { bytes },
         };
         self.judged
     }
@@ -151,24 +151,27 @@ impl Scan {
     }
 
     fn unreadable(&mut self) {
-        if self.mode == Mode::Reading {
-            self.mode = Mode::Searching;
+        if self.mode == ScanMode::Reading {
+            self.mode = ScanMode::Searching;
         }
     }
 
     fn take(&mut self, line: &[u8], end: LineEnd) {
-        if self.mode == Mode::Damaged {
+        if self.mode == ScanMode::Damaged {
             return;
         }
         let text = if self.start == 0 { line.strip_prefix(BOM).unwrap_or(line) } else { line };
         match (read(text, end), self.mode) {
-            (Line::Blank, Mode::Reading) if self.judged.repeated == 0 => self.accept(line, end),
-            (Line::Blank, _) => {}
-            (Line::Garbage, _) => self.unreadable(),
-            (Line::Foreign, _) | (Line::Event(_), Mode::Searching | Mode::Damaged) => {
-                self.mode = Mode::Damaged;
+            (ScanLine::Blank, ScanMode::Reading) if self.judged.repeated == 0 => {
+                self.accept(line, end)
             }
-            (Line::Event(event), Mode::Reading) => {
+            (ScanLine::Blank, _) => {}
+            (ScanLine::Garbage, _) => self.unreadable(),
+            (ScanLine::Foreign, _)
+            | (ScanLine::Event(_), ScanMode::Searching | ScanMode::Damaged) => {
+                self.mode = ScanMode::Damaged;
+            }
+            (ScanLine::Event(event), ScanMode::Reading) => {
                 let next = self.judged.events.last().map_or(1, |last| last.seq + 1);
                 if event.seq == next {
                     self.judged.events.push(*event);
@@ -176,7 +179,7 @@ impl Scan {
                 } else if (1..next).contains(&event.seq) {
                     self.judged.repeated += 1;
                 } else {
-                    self.mode = Mode::Damaged;
+                    self.mode = ScanMode::Damaged;
                 }
             }
         }
@@ -198,21 +201,21 @@ fn split_line(piece: &[u8]) -> Option<(&[u8], &[u8])> {
     line.ends_with(b"\n").then_some((line, behind))
 }
 
-fn read(line: &[u8], end: LineEnd) -> Line {
+fn read(line: &[u8], end: LineEnd) -> ScanLine {
     if line.len() > MAX_RECORD + 1 {
-        return Line::Garbage;
+        return ScanLine::Garbage;
     }
     if line.iter().all(u8::is_ascii_whitespace) {
-        return if end == LineEnd::There { Line::Blank } else { Line::Garbage };
+        return if end == LineEnd::There { ScanLine::Blank } else { ScanLine::Garbage };
     }
     // Skip the cost of a parser error for anything that cannot be a record.
     if !line.trim_ascii_start().starts_with(b"{") {
-        return Line::Garbage;
+        return ScanLine::Garbage;
     }
     match serde_json::from_slice(line) {
-        Ok(event) => Line::Event(Box::new(event)),
-        Err(_) if serde_json::from_slice::<Head>(line).is_ok() => Line::Foreign,
-        Err(_) => Line::Garbage,
+        Ok(event) => ScanLine::Event(Box::new(event)),
+        Err(_) if serde_json::from_slice::<RecordHead>(line).is_ok() => ScanLine::Foreign,
+        Err(_) => ScanLine::Garbage,
     }
 }
 
@@ -231,11 +234,11 @@ impl Judged {
             )),
         }
         match self.rest {
-            Rest::Nothing | Rest::Repeated { .. } => {}
-            Rest::Torn { bytes } => notes.push(format!(
+            TrailingBytes::Nothing | TrailingBytes::Repeated { .. } => {}
+            TrailingBytes::Torn { bytes } => notes.push(format!(
                 "the last record of the journal was torn and was cut off ({bytes} bytes)"
             )),
-            Rest::Damaged { bytes } => notes.push(format!(
+            TrailingBytes::Damaged { bytes } => notes.push(format!(
                 "the journal is damaged behind record {}; what follows ({bytes} bytes) was moved to `{quarantine}`",
                 self.events.len()
             )),

@@ -12,7 +12,7 @@ const WINDOW: u64 = 64 * 1024;
 
 /// Last events of a journal.
 #[derive(Debug, Default)]
-pub struct Tail {
+pub struct JournalTail {
     bytes: Vec<u8>,
     /// End of the next older line.
     end: usize,
@@ -23,7 +23,7 @@ pub struct Tail {
 }
 
 /// Reads the end of the journal in a folder, which another process may be writing.
-pub fn tail(folder: &Folder) -> Result<Tail, JournalError> {
+pub fn tail(folder: &Folder) -> Result<JournalTail, JournalError> {
     let mut file = folder.open(JOURNAL, Opening::Read)?;
     let size = file.seek(SeekFrom::End(0)).map_err(folder.failed("read", JOURNAL))?;
     let mut window = WINDOW;
@@ -38,7 +38,7 @@ pub fn tail(folder: &Folder) -> Result<Tail, JournalError> {
             })
             .map_err(folder.failed("read", JOURNAL))?;
         let end = bytes.len();
-        let tail = Tail { bytes, end, is_whole: start == 0, unreadable: 0 };
+        let tail = JournalTail { bytes, end, is_whole: start == 0, unreadable: 0 };
         if start == 0 || tail.has_line() || window > 4 * MAX_RECORD as u64 {
             return Ok(tail);
         }
@@ -46,7 +46,7 @@ pub fn tail(folder: &Folder) -> Result<Tail, JournalError> {
     }
 }
 
-impl Tail {
+impl JournalTail {
     /// Returns true if at least one record is complete: the window has a newline with another one before it.
     fn has_line(&self) -> bool {
         self.bytes.iter().filter(|byte| **byte == b'\n').nth(1).is_some()
@@ -79,7 +79,7 @@ impl Tail {
 }
 
 /// Yields events from the newest to the oldest, within the window.
-impl Iterator for Tail {
+impl Iterator for JournalTail {
     type Item = Event;
 
     fn next(&mut self) -> Option<Event> {

@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::disk::{DiskErrorKind, kind_of};
 
 /// Outcome of an operation on a mount: a value, a refusal for the model, or an I/O error.
-pub type Answer<T> = Result<Result<T, Refusal>, MountError>;
+pub type MountResult<T> = Result<Result<T, Refusal>, MountError>;
 
 /// Mount that cannot be opened. For the user, who knows the real folders; never for a model.
 #[derive(Debug, Error)]
@@ -66,7 +66,7 @@ impl From<MountError> for Stop {
 }
 
 /// Converts to the type that callers see.
-pub(super) fn settle<T>(result: Result<T, Stop>) -> Answer<T> {
+pub(super) fn settle<T>(result: Result<T, Stop>) -> MountResult<T> {
     match result {
         Ok(value) => Ok(Ok(value)),
         Err(Stop::Refused(refusal)) => Ok(Err(*refusal)),

@@ -4,7 +4,7 @@ use std::io;
 
 /// Statement of a system error about the path, as far as a model must know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum PathFault {
     Escape,
     /// A link cannot be followed: it forms a loop, or is a magic link of the kernel.
     Loop,
@@ -16,22 +16,22 @@ pub(super) enum Fault {
     World,
 }
 
-pub(super) fn fault(error: &io::Error) -> Fault {
+pub(super) fn fault(error: &io::Error) -> PathFault {
     use io::ErrorKind as Kind;
     let kind = error.kind();
     if kind == Kind::PermissionDenied && error.raw_os_error().is_none() {
         // An error without an OS code comes from cap-std, about a path that leads out.
-        Fault::Escape
+        PathFault::Escape
     } else if is_loop(error) {
-        Fault::Loop
+        PathFault::Loop
     } else if is_special(error) {
-        Fault::Special
+        PathFault::Special
     } else if matches!(kind, Kind::NotFound | Kind::NotADirectory | Kind::InvalidFilename) {
-        Fault::Missing
+        PathFault::Missing
     } else if kind == Kind::IsADirectory {
-        Fault::Folder
+        PathFault::Folder
     } else {
-        Fault::World
+        PathFault::World
     }
 }
 

@@ -9,8 +9,8 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::VPath;
 use crewagent_format::text::is_unsafe_char;
 
-use super::error::{Answer, Stop, settle};
-use super::fault::{Fault, fault};
+use super::error::{MountResult, Stop, settle};
+use super::fault::{PathFault, fault};
 use super::{Mounts, system_path};
 use crate::disk::{Deed, Disk};
 
@@ -29,7 +29,7 @@ pub struct Listing {
 
 /// Type of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum EntryKind {
     File,
     Folder,
     /// Link that was not followed.
@@ -42,14 +42,14 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
     /// Never [`Kind::Link`], because links inside the mount are followed.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Size in bytes.
     pub size: u64,
 }
 
 impl Mounts {
     /// Returns the metadata of a path; refuses if nothing is there or the path leads out of the mount.
-    pub fn stat(&self, path: &VPath) -> Answer<Stat> {
+    pub fn stat(&self, path: &VPath) -> MountResult<Stat> {
         let real = self.real(path);
         let metadata = self
             .disk
@@ -62,7 +62,7 @@ impl Mounts {
     }
 
     /// Returns true if a tool may open something at this path.
-    pub fn exists(&self, path: &VPath) -> Answer<bool> {
+    pub fn exists(&self, path: &VPath) -> MountResult<bool> {
         match self.stat(path)? {
             Ok(_) => Ok(Ok(true)),
             Err(refusal) if refusal.code == RefusalCode::NotFound => Ok(Ok(false)),
@@ -71,7 +71,7 @@ impl Mounts {
     }
 
     /// Returns true if two paths lead to one file, even across mounts: the project may contain the state folder.
-    pub fn is_same_file(&self, one: &VPath, other: &VPath) -> Answer<bool> {
+    pub fn is_same_file(&self, one: &VPath, other: &VPath) -> MountResult<bool> {
         let identity = |path: &VPath| {
             let real = self.real(path);
             let metadata = self
@@ -85,7 +85,7 @@ impl Mounts {
     }
 
     /// Lists the first `limit` names in a folder and, down to `depth`, in its subfolders. Links are not entered.
-    pub fn list(&self, path: &VPath, depth: usize, limit: usize) -> Answer<Listing> {
+    pub fn list(&self, path: &VPath, depth: usize, limit: usize) -> MountResult<Listing> {
         settle(self.try_list(path, depth, limit))
     }
 
@@ -99,7 +99,7 @@ impl Mounts {
             return Err(not_a_folder(path).into());
         }
         let folder = self.disk.run(path, Deed::List, || root.open_dir(relative)).map_err(failed)?;
-        let mut walk = Walk {
+        let mut walk = ListingWalk {
             disk: &self.disk,
             root,
             base: path,
@@ -117,27 +117,27 @@ fn not_a_folder(path: &VPath) -> Refusal {
         .hint("Read it instead, or list the folder it is in.")
 }
 
-pub(super) fn kind_of(kind: cap_std::fs::FileType) -> Kind {
+pub(super) fn kind_of(kind: cap_std::fs::FileType) -> EntryKind {
     if kind.is_file() {
-        Kind::File
+        EntryKind::File
     } else if kind.is_dir() {
-        Kind::Folder
+        EntryKind::Folder
     } else if kind.is_symlink() {
-        Kind::Link
+        EntryKind::Link
     } else {
-        Kind::Special
+        EntryKind::Special
     }
 }
 
 /// Returns the type of an entry. Some file systems do not give it in the directory itself.
-pub(super) fn entry_kind(entry: &DirEntry) -> io::Result<Kind> {
+pub(super) fn entry_kind(entry: &DirEntry) -> io::Result<EntryKind> {
     match kind_of(entry.file_type()?) {
-        Kind::Special => Ok(kind_of(entry.metadata()?.file_type())),
-        kind @ (Kind::File | Kind::Folder | Kind::Link) => Ok(kind),
+        EntryKind::Special => Ok(kind_of(entry.metadata()?.file_type())),
+        kind @ (EntryKind::File | EntryKind::Folder | EntryKind::Link) => Ok(kind),
     }
 }
 
-struct Walk<'m> {
+struct ListingWalk<'m> {
     disk: &'m Disk,
     root: &'m Dir,
     base: &'m VPath,
@@ -147,7 +147,7 @@ struct Walk<'m> {
     left: usize,
 }
 
-impl Walk<'_> {
+impl ListingWalk<'_> {
     fn enter(&mut self, folder: &Dir, prefix: &str, depth: usize) -> io::Result<()> {
         for (name, entry) in self.first(folder)? {
             if self.listing.entries.len() >= self.limit {
@@ -155,14 +155,14 @@ impl Walk<'_> {
                 return Ok(());
             }
             let is_folder = match entry.kind {
-                Kind::Folder => true,
+                EntryKind::Folder => true,
                 // A link to a folder inside the mount can be listed, so it is shown as a folder.
-                Kind::Link => self.is_folder(&format!("{prefix}{}", entry.shown)),
-                Kind::File | Kind::Special => false,
+                EntryKind::Link => self.is_folder(&format!("{prefix}{}", entry.shown)),
+                EntryKind::File | EntryKind::Special => false,
             };
             let slash = if is_folder { "/" } else { "" };
             self.listing.entries.push(format!("{prefix}{}{slash}", entry.shown));
-            if entry.kind == Kind::Folder && depth > 1 {
+            if entry.kind == EntryKind::Folder && depth > 1 {
                 let below = format!("{prefix}{}/", entry.shown);
                 let label = format_args!("{}/{prefix}{}", self.base, entry.shown);
                 let entered = self
@@ -186,7 +186,7 @@ impl Walk<'_> {
     }
 
     /// Returns the first names of a folder, sorted; one more than can still be listed.
-    fn first(&mut self, folder: &Dir) -> io::Result<BTreeMap<std::ffi::OsString, Entry>> {
+    fn first(&mut self, folder: &Dir) -> io::Result<BTreeMap<std::ffi::OsString, ListingEntry>> {
         let wanted = self.limit - self.listing.entries.len() + 1;
         let mut first = BTreeMap::new();
         for entry in folder.entries()? {
@@ -204,7 +204,7 @@ impl Walk<'_> {
             }
             let Ok(kind) = entry_kind(&entry) else { continue };
             let shown = name.to_string_lossy().replace(is_unsafe_char, "\u{fffd}");
-            first.insert(name, Entry { kind, shown });
+            first.insert(name, ListingEntry { kind, shown });
             if first.len() > wanted {
                 first.pop_last();
             }
@@ -213,11 +213,11 @@ impl Walk<'_> {
     }
 }
 
-struct Entry {
-    kind: Kind,
+struct ListingEntry {
+    kind: EntryKind,
     shown: String,
 }
 
 fn is_unreadable(error: &io::Error) -> bool {
-    fault(error) != Fault::World || error.kind() == io::ErrorKind::PermissionDenied
+    fault(error) != PathFault::World || error.kind() == io::ErrorKind::PermissionDenied
 }

@@ -7,7 +7,7 @@ use crewagent_core::vpath::VPath;
 use crewagent_format::wording::likeness;
 
 use super::error::{MountError, Stop};
-use super::fault::{Fault, fault};
+use super::fault::{PathFault, fault};
 use super::{Mounts, system_path};
 use crate::disk::Deed;
 
@@ -49,12 +49,12 @@ impl Mounts {
     /// Converts a system error into a refusal for the model or an error for the user.
     pub(super) fn stop(&self, action: &'static str, path: &VPath, error: std::io::Error) -> Stop {
         match fault(&error) {
-            Fault::Escape => escape(path).into(),
-            Fault::Loop => unfollowable(path).into(),
-            Fault::Special => special(path).into(),
-            Fault::Folder => folder(path).into(),
-            Fault::Missing => self.missing(action, path),
-            Fault::World => MountError::new(action, path, error).into(),
+            PathFault::Escape => escape(path).into(),
+            PathFault::Loop => unfollowable(path).into(),
+            PathFault::Special => special(path).into(),
+            PathFault::Folder => folder(path).into(),
+            PathFault::Missing => self.missing(action, path),
+            PathFault::World => MountError::new(action, path, error).into(),
         }
     }
 

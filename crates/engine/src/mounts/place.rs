@@ -17,7 +17,7 @@ use crewagent_core::vpath::{Mount, VPath};
 
 use super::Mounts;
 use super::error::{MountError, Stop};
-use super::fault::{Fault, fault};
+use super::fault::{PathFault, fault};
 use super::open::{escape, folder, is_removed, reading, sandbox, unfollowable};
 use crate::disk::{Deed, Disk};
 
@@ -36,25 +36,25 @@ pub(super) struct Destination {
     /// Full path, with all links resolved.
     pub(super) path: VPath,
     /// Current holder of the name.
-    pub(super) found: Found,
+    pub(super) found: NameHolder,
 }
 
 /// Current holder of the name that a write targets.
-pub(super) enum Found {
+pub(super) enum NameHolder {
     /// The name was free when it was resolved.
     Nothing,
-    Opened(Opened),
+    Opened(OpenFile),
     /// It exists, and could not be opened.
     Closed,
 }
 
 /// File opened for reading.
-pub(super) struct Opened {
+pub(super) struct OpenFile {
     pub(super) file: File,
     pub(super) metadata: Metadata,
 }
 
-impl Opened {
+impl OpenFile {
     /// Opens a name in a folder, without following a link and without blocking.
     pub(super) fn at(folder: &Dir, name: &str) -> io::Result<Self> {
         let file = folder.open_with(name, &reading(FollowSymlinks::No))?;
@@ -67,7 +67,7 @@ impl Mounts {
     /// Resolves the path that a write goes to. Changes nothing.
     pub(super) fn place(&self, path: &VPath) -> Result<Destination, Stop> {
         let real = self.real(path);
-        let mut way = Walk {
+        let mut way = PathWalk {
             disk: &self.disk,
             path,
             open: vec![self.root(real).clone()],
@@ -78,24 +78,24 @@ impl Mounts {
         if real.relative().split('/').count() > MAX_DEPTH {
             return Err(too_deep(path).into());
         }
-        way.todo.extend(real.relative().split('/').map(Segment::named));
+        way.todo.extend(real.relative().split('/').map(PathSegment::named));
         way.walk()
     }
 }
 
-struct Segment {
+struct PathSegment {
     name: OsString,
     /// True if a link contributed the name, and not the model.
     linked: bool,
 }
 
-impl Segment {
+impl PathSegment {
     fn named(name: &str) -> Self {
         Self { name: name.into(), linked: false }
     }
 }
 
-struct Walk<'p> {
+struct PathWalk<'p> {
     disk: &'p Disk,
     /// Path as the model wrote it.
     path: &'p VPath,
@@ -103,11 +103,11 @@ struct Walk<'p> {
     open: Vec<Arc<Dir>>,
     /// Their names, without the mount.
     names: Vec<String>,
-    todo: VecDeque<Segment>,
+    todo: VecDeque<PathSegment>,
     links: usize,
 }
 
-impl Walk<'_> {
+impl PathWalk<'_> {
     fn walk(mut self) -> Result<Destination, Stop> {
         while let Some(step) = self.todo.pop_front() {
             if step.name == ".." {
@@ -123,22 +123,22 @@ impl Walk<'_> {
             let is_last = self.todo.is_empty();
             let here = self.here()?;
             let opened = if is_last {
-                self.run(&name, Deed::Open, || Opened::at(here, &name)).map(Some)
+                self.run(&name, Deed::Open, || OpenFile::at(here, &name)).map(Some)
             } else {
                 Ok(None)
             };
             let looked = match opened {
                 Ok(Some(opened)) if !opened.metadata.is_symlink() => {
-                    return self.arrive(name, Vec::new(), Found::Opened(opened));
+                    return self.arrive(name, Vec::new(), NameHolder::Opened(opened));
                 }
-                Err(error) if fault(&error) == Fault::Missing => Err(error),
+                Err(error) if fault(&error) == PathFault::Missing => Err(error),
                 Ok(_) | Err(_) => self.run(&name, Deed::Look, || here.symlink_metadata(&name)),
             };
             match looked {
                 Ok(metadata) if metadata.is_symlink() => self.follow(&name)?,
-                Ok(_) if is_last => return self.arrive(name, Vec::new(), Found::Closed),
+                Ok(_) if is_last => return self.arrive(name, Vec::new(), NameHolder::Closed),
                 Ok(metadata) => self.descend(name, &metadata)?,
-                Err(error) if fault(&error) == Fault::Missing => {
+                Err(error) if fault(&error) == PathFault::Missing => {
                     if step.linked {
                         return Err(dangling(self.path).into());
                     }
@@ -184,7 +184,7 @@ impl Walk<'_> {
                 Component::CurDir => continue,
                 Component::RootDir | Component::Prefix(_) => return Err(escape(self.path).into()),
             };
-            self.todo.push_front(Segment { name, linked: true });
+            self.todo.push_front(PathSegment { name, linked: true });
         }
         Ok(())
     }
@@ -200,7 +200,7 @@ impl Walk<'_> {
         match self.run(&name, Deed::Open, || here.open_dir_nofollow(&name)) {
             Ok(folder) => self.open.push(Arc::new(folder)),
             // It was a folder when it was looked up; never follow what replaced it.
-            Err(error) if fault(&error) != Fault::World => {
+            Err(error) if fault(&error) != PathFault::World => {
                 return Err(unfollowable(self.path).into());
             }
             Err(error) => return Err(MountError::new("write", self.path, error).into()),
@@ -220,14 +220,14 @@ impl Walk<'_> {
             missing.push(step.name.to_string_lossy().into_owned());
         }
         let name = missing.pop().unwrap_or_default();
-        self.arrive(name, missing, Found::Nothing)
+        self.arrive(name, missing, NameHolder::Nothing)
     }
 
     fn arrive(
         mut self,
         name: String,
         missing: Vec<String>,
-        found: Found,
+        found: NameHolder,
     ) -> Result<Destination, Stop> {
         let mut names = self.names;
         names.extend(missing.iter().cloned());

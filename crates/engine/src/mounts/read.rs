@@ -7,7 +7,7 @@ use crewagent_format::integrity::Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::Mounts;
-use super::error::{Answer, MountError, Stop, settle};
+use super::error::{MountError, MountResult, Stop, settle};
 use crate::disk::Disk;
 
 /// Largest file that is read, even for its digest.
@@ -44,12 +44,12 @@ pub struct Measured {
 
 impl Mounts {
     /// Reads the first `limit` bytes of a file; digest and size are those of the whole file.
-    pub fn read(&self, path: &VPath, limit: usize) -> Answer<FileContent> {
+    pub fn read(&self, path: &VPath, limit: usize) -> MountResult<FileContent> {
         settle(self.try_read(path, limit))
     }
 
     /// Passes a whole file to `take` in chunks, for readers that need only a window of it.
-    pub fn stream(&self, path: &VPath, mut take: impl FnMut(&[u8])) -> Answer<Measured> {
+    pub fn stream(&self, path: &VPath, mut take: impl FnMut(&[u8])) -> MountResult<Measured> {
         settle(self.open_file(path).and_then(|(file, metadata)| {
             measure(&self.disk, path, (&file, metadata.len()), MAX_FILE, &mut take)
         }))

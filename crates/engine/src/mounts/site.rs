@@ -7,7 +7,7 @@ use cap_fs_ext::MetadataExt;
 use cap_std::fs::{Dir, Metadata};
 use crewagent_core::vpath::VPath;
 
-use super::fault::{Fault, fault};
+use super::fault::{PathFault, fault};
 use crate::disk::{Deed, Disk};
 
 /// Open folder of the file that is written.
@@ -21,11 +21,11 @@ pub(super) struct Site<'d> {
 
 impl<'d> Site<'d> {
     /// Returns the label of an entry.
-    pub(super) fn label<'n>(&self, name: &'n str) -> Label<'n>
+    pub(super) fn label<'n>(&self, name: &'n str) -> PathLabel<'n>
     where
         'd: 'n,
     {
-        Label { path: self.path, up: 1, name }
+        PathLabel { path: self.path, up: 1, name }
     }
 
     /// Runs an operation on an entry.
@@ -43,7 +43,7 @@ impl<'d> Site<'d> {
         match self.run(name, Deed::Look, || self.folder.symlink_metadata(name)) {
             Ok(metadata) => Ok(Some(metadata)),
             // An I/O error does not mean that the name is free.
-            Err(error) if fault(&error) == Fault::World => Err(error),
+            Err(error) if fault(&error) == PathFault::World => Err(error),
             Err(_) => Ok(None),
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
 
 /// Path beside or above another one. Formatted only on demand.
 #[derive(Clone, Copy)]
-pub(super) struct Label<'p> {
+pub(super) struct PathLabel<'p> {
     pub(super) path: &'p VPath,
     /// Number of trailing names of the path that are dropped.
     pub(super) up: usize,
@@ -64,7 +64,7 @@ pub(super) struct Label<'p> {
     pub(super) name: &'p str,
 }
 
-impl fmt::Display for Label<'_> {
+impl fmt::Display for PathLabel<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.path.relative().split('/').collect();
         let kept = names.len().saturating_sub(self.up);
@@ -80,7 +80,7 @@ mod tests {
 
     fn check_label(up: usize, name: &str, expected: &str) {
         let path = VPath::parse("@project/a/b/c.md").unwrap();
-        assert_eq!(Label { path: &path, up, name }.to_string(), expected);
+        assert_eq!(PathLabel { path: &path, up, name }.to_string(), expected);
     }
 
     #[test]

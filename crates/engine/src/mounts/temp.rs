@@ -51,7 +51,7 @@ impl<'d> Temp<'d> {
             })?;
             // Between creating and locking, another writer may have removed it as a leftover. Where files cannot be
             // locked, writers treat nothing as a leftover.
-            if lock != Lock::Theirs && metadata.nlink() > 0 {
+            if lock != LockAttempt::Theirs && metadata.nlink() > 0 {
                 return Ok(Self { site, name, file, metadata, renamed: false });
             }
         }
@@ -138,7 +138,7 @@ fn remove_leftover(site: Site<'_>, name: &str) -> io::Result<()> {
         return Ok(());
     }
     let file = file.into_std();
-    if try_lock(site, name, &file) == Lock::Ours && is_at(site, name, &metadata)? {
+    if try_lock(site, name, &file) == LockAttempt::Ours && is_at(site, name, &metadata)? {
         match site.run(name, Deed::RemoveFile, || site.folder.remove_file(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -149,20 +149,20 @@ fn remove_leftover(site: Site<'_>, name: &str) -> io::Result<()> {
 
 /// Result of taking a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lock {
+enum LockAttempt {
     Ours,
     Theirs,
     /// The file system has no locks.
     Unknown,
 }
 
-fn try_lock(site: Site<'_>, name: &str, file: &File) -> Lock {
+fn try_lock(site: Site<'_>, name: &str, file: &File) -> LockAttempt {
     let lock = site.run(name, Deed::Lock, || match file.try_lock() {
-        Ok(()) => Ok(Lock::Ours),
-        Err(TryLockError::WouldBlock) => Ok(Lock::Theirs),
+        Ok(()) => Ok(LockAttempt::Ours),
+        Err(TryLockError::WouldBlock) => Ok(LockAttempt::Theirs),
         Err(TryLockError::Error(error)) => Err(error),
     });
-    lock.unwrap_or(Lock::Unknown)
+    lock.unwrap_or(LockAttempt::Unknown)
 }
 
 /// Returns true if the name still refers to this open file.

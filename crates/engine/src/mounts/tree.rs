@@ -6,15 +6,15 @@ use cap_fs_ext::{DirExt, FollowSymlinks};
 use cap_std::fs::{Dir, File};
 use crewagent_core::vpath::{Mount, VPath};
 
-use super::error::{Answer, MountError, settle};
-use super::list::{Kind, entry_kind};
+use super::error::{MountError, MountResult, settle};
+use super::list::{EntryKind, entry_kind};
 use super::open::reading;
 use super::{Mounts, system_path};
 use crate::disk::{Deed, Disk};
 
 /// Read-only view of one mount.
 #[derive(Clone, Copy)]
-pub(crate) struct Tree<'m> {
+pub(crate) struct MountTree<'m> {
     disk: &'m Disk,
     mount: Mount,
     root: &'m Dir,
@@ -31,13 +31,13 @@ pub(crate) enum Links {
 
 impl Mounts {
     /// Returns the mount of a path.
-    pub(crate) fn tree(&self, path: &VPath) -> Tree<'_> {
+    pub(crate) fn tree(&self, path: &VPath) -> MountTree<'_> {
         let document = self.document.as_ref().filter(|real| real.mount() == path.mount());
-        Tree { disk: &self.disk, mount: path.mount(), root: self.root(path), document }
+        MountTree { disk: &self.disk, mount: path.mount(), root: self.root(path), document }
     }
 
     /// Opens a file that the model named, under the rules for reading; returns it with its size.
-    pub(crate) fn open_named(&self, path: &VPath) -> Answer<(std::fs::File, u64)> {
+    pub(crate) fn open_named(&self, path: &VPath) -> MountResult<(std::fs::File, u64)> {
         settle(self.open_file(path).map(|(file, metadata)| (file.into_std(), metadata.len())))
     }
 
@@ -47,14 +47,14 @@ impl Mounts {
     }
 }
 
-impl Tree<'_> {
+impl MountTree<'_> {
     /// Calls `take` for up to `limit` entries of a folder, in the order of the system.
     pub(crate) fn each(
         self,
         folder: &str,
         links: Links,
         limit: usize,
-        mut take: impl FnMut(&str, Kind),
+        mut take: impl FnMut(&str, EntryKind),
     ) -> io::Result<()> {
         let path = system_path(folder);
         let folder = self.run(folder, Deed::List, || match links {

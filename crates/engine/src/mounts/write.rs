@@ -13,12 +13,12 @@ use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 
 use super::Mounts;
-use super::error::{Answer, MountError, Stop, settle};
-use super::fault::{Fault, fault};
+use super::error::{MountError, MountResult, Stop, settle};
+use super::fault::{PathFault, fault};
 use super::open::{self, check_regular, sandbox, unfollowable};
-use super::place::{Destination, Found, Opened};
+use super::place::{Destination, NameHolder, OpenFile};
 use super::read::{FileContent, MAX_FILE, Measured, measure};
-use super::site::{Label, Site, is_same_file};
+use super::site::{PathLabel, Site, is_same_file};
 use super::temp::{InTheWay, Temp};
 use crate::disk::{Deed, Disk};
 
@@ -35,7 +35,7 @@ pub enum Before {
 
 /// Target of a write, before it happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct WriteTarget {
     /// Path with all links resolved.
     pub path: VPath,
     /// Existing file.
@@ -51,7 +51,7 @@ enum Rely {
 
 impl Mounts {
     /// Replaces the content of a file, creating missing folders.
-    pub fn replace(&self, path: &WritablePath, bytes: &[u8], before: Before) -> Answer<()> {
+    pub fn replace(&self, path: &WritablePath, bytes: &[u8], before: Before) -> MountResult<()> {
         let rely = if before == Before::Anything { Rely::OnNothing } else { Rely::OnOld };
         settle(self.try_write(path, before, rely, |_| Ok(Cow::Borrowed(bytes))))
     }
@@ -63,7 +63,7 @@ impl Mounts {
         bytes: &[u8],
         before: Before,
         limit: u64,
-    ) -> Answer<()> {
+    ) -> MountResult<()> {
         settle(self.try_write(path, before, Rely::OnOld, |old| {
             let path = path.path();
             let mut whole = Vec::new();
@@ -87,16 +87,16 @@ impl Mounts {
 
     /// Resolves the target of a write under the rules for writing, and reads the first `limit` bytes of the existing
     /// file. Changes nothing.
-    pub fn target(&self, path: &WritablePath, limit: usize) -> Answer<Target> {
+    pub fn target(&self, path: &WritablePath, limit: usize) -> MountResult<WriteTarget> {
         settle(self.try_target(path, limit))
     }
 
     /// Removes a file that has this content. Folders stay.
-    pub fn remove(&self, path: &WritablePath, content: Digest) -> Answer<()> {
+    pub fn remove(&self, path: &WritablePath, content: Digest) -> MountResult<()> {
         settle(self.try_remove(path, content))
     }
 
-    fn try_target(&self, path: &WritablePath, limit: usize) -> Result<Target, Stop> {
+    fn try_target(&self, path: &WritablePath, limit: usize) -> Result<WriteTarget, Stop> {
         let mut place = self.allowed_place(path)?;
         let path = path.path();
         let old = match place.old(&self.disk, path)? {
@@ -111,7 +111,7 @@ impl Mounts {
             }
         };
         let path = if place.path == *self.real(path) { path.clone() } else { place.path };
-        Ok(Target { path, old })
+        Ok(WriteTarget { path, old })
     }
 
     fn try_remove(&self, path: &WritablePath, content: Digest) -> Result<(), Stop> {
@@ -123,14 +123,14 @@ impl Mounts {
         let removed =
             self.disk.run(&place.path, Deed::RemoveFile, || place.folder.remove_file(&place.name));
         removed.map_err(failed)?;
-        let label = Label { path: &place.path, up: 1, name: "" };
+        let label = PathLabel { path: &place.path, up: 1, name: "" };
         sync_folder(&self.disk, label, &place.folder).map_err(failed)
     }
 
     /// Flushes the name of a file whose writer died before it could confirm the write.
-    pub fn flush(&self, path: &WritablePath) -> Answer<()> {
+    pub fn flush(&self, path: &WritablePath) -> MountResult<()> {
         settle(self.place(path.path()).and_then(|place| {
-            let label = Label { path: &place.path, up: 1 + place.missing.len(), name: "" };
+            let label = PathLabel { path: &place.path, up: 1 + place.missing.len(), name: "" };
             sync_folder(&self.disk, label, &place.folder)
                 .map_err(|error| failed("flush", path.path(), error))
         }))
@@ -141,14 +141,14 @@ impl Mounts {
         path: &WritablePath,
         before: Before,
         rely: Rely,
-        content: impl FnOnce(Option<&Opened>) -> Result<Cow<'b, [u8]>, Stop>,
+        content: impl FnOnce(Option<&OpenFile>) -> Result<Cow<'b, [u8]>, Stop>,
     ) -> Result<(), Stop> {
         let mut place = self.allowed_place(path)?;
         let path = path.path();
         let old = place.old(&self.disk, path)?;
         check_before(&self.disk, path, before, old.as_ref())?;
         let bytes = content(old.as_ref())?;
-        let made = Made::folders(&self.disk, &place, path)?;
+        let made = NewFolders::folders(&self.disk, &place, path)?;
         let site = Site { disk: &self.disk, folder: made.folder(), path: &place.path };
         put(site, &place.name, &bytes, old, rely, path)?;
         made.keep();
@@ -156,7 +156,7 @@ impl Mounts {
     }
 }
 
-impl Opened {
+impl OpenFile {
     /// Passes the content to `take` in chunks.
     fn measure(
         &self,
@@ -171,23 +171,23 @@ impl Opened {
 
 impl Destination {
     /// Returns the existing file. Refuses one that must not be replaced.
-    fn old(&mut self, disk: &Disk, path: &VPath) -> Result<Option<Opened>, Stop> {
-        let opened = match std::mem::replace(&mut self.found, Found::Closed) {
-            Found::Nothing => return Ok(None),
-            Found::Opened(opened) => Ok(opened),
-            Found::Closed => {
-                disk.run(&self.path, Deed::Open, || Opened::at(&self.folder, &self.name))
+    fn old(&mut self, disk: &Disk, path: &VPath) -> Result<Option<OpenFile>, Stop> {
+        let opened = match std::mem::replace(&mut self.found, NameHolder::Closed) {
+            NameHolder::Nothing => return Ok(None),
+            NameHolder::Opened(opened) => Ok(opened),
+            NameHolder::Closed => {
+                disk.run(&self.path, Deed::Open, || OpenFile::at(&self.folder, &self.name))
             }
         };
         let old = match opened {
             Ok(old) => old,
             Err(error) => match fault(&error) {
-                Fault::Missing => return Ok(None),
-                Fault::Special => return Err(open::special(path).into()),
-                Fault::Folder => return Err(open::folder(path).into()),
+                PathFault::Missing => return Ok(None),
+                PathFault::Special => return Err(open::special(path).into()),
+                PathFault::Folder => return Err(open::folder(path).into()),
                 // It became a link after it was resolved.
-                Fault::Escape | Fault::Loop => return Err(unfollowable(path).into()),
-                Fault::World => return Err(failed("write", path, error)),
+                PathFault::Escape | PathFault::Loop => return Err(unfollowable(path).into()),
+                PathFault::World => return Err(failed("write", path, error)),
             },
         };
         check_regular(path, old.metadata.file_type())?;
@@ -207,7 +207,7 @@ fn check_before(
     disk: &Disk,
     path: &VPath,
     before: Before,
-    old: Option<&Opened>,
+    old: Option<&OpenFile>,
 ) -> Result<(), Stop> {
     match (before, old) {
         (Before::Anything, _) | (Before::Nothing, None) => Ok(()),
@@ -229,7 +229,7 @@ fn put(
     site: Site<'_>,
     name: &str,
     bytes: &[u8],
-    old: Option<Opened>,
+    old: Option<OpenFile>,
     rely: Rely,
     path: &VPath,
 ) -> Result<(), Stop> {
@@ -256,7 +256,7 @@ fn put(
             return Err(exists(path).into());
         }
         // A folder took the name in the meantime.
-        Err(error) if fault(&error) == Fault::Folder => {
+        Err(error) if fault(&error) == PathFault::Folder => {
             return Err(open::folder(path).into());
         }
         Err(error) => return Err(failed(error)),
@@ -265,7 +265,7 @@ fn put(
 }
 
 /// Returns true if the file is still the one that was compared, judged by identity, size and modification time.
-fn is_unchanged(site: Site<'_>, name: &str, old: &Opened) -> io::Result<bool> {
+fn is_unchanged(site: Site<'_>, name: &str, old: &OpenFile) -> io::Result<bool> {
     let (Some(now), old) = (site.look(name)?, &old.metadata) else { return Ok(false) };
     Ok(is_same_file(&now, old)
         && now.len() == old.len()
@@ -273,7 +273,7 @@ fn is_unchanged(site: Site<'_>, name: &str, old: &Opened) -> io::Result<bool> {
 }
 
 /// Flushes the entries of a folder. Does nothing where it is unsupported: some file systems, and Windows.
-fn sync_folder(disk: &Disk, label: Label<'_>, folder: &Dir) -> io::Result<()> {
+fn sync_folder(disk: &Disk, label: PathLabel<'_>, folder: &Dir) -> io::Result<()> {
     disk.run(label, Deed::SyncFolder, || {
         #[cfg(unix)]
         {
@@ -329,7 +329,7 @@ fn inherit(_: &std::fs::File, _: &Metadata, _: &Metadata) -> io::Result<()> {
 }
 
 /// Folders created for a write, removed again if it fails.
-struct Made<'p> {
+struct NewFolders<'p> {
     disk: &'p Disk,
     place: &'p Destination,
     /// Outermost first, each inside the previous one.
@@ -342,13 +342,13 @@ enum Maker {
     Another,
 }
 
-impl<'p> Made<'p> {
+impl<'p> NewFolders<'p> {
     fn folders(disk: &'p Disk, place: &'p Destination, path: &VPath) -> Result<Self, Stop> {
         let mut made = Self { disk, place, folders: Vec::new() };
         for name in &place.missing {
             let (parent, label) = (made.folder(), made.label());
-            let created =
-                disk.run(Label { name, ..label }, Deed::CreateFolder, || parent.create_dir(name));
+            let created = disk
+                .run(PathLabel { name, ..label }, Deed::CreateFolder, || parent.create_dir(name));
             let maker = match created {
                 Ok(()) => Maker::Us,
                 // Another writer was faster. Its entry is used only if it is a folder.
@@ -356,7 +356,7 @@ impl<'p> Made<'p> {
                 Err(error) => return Err(failed("create the folder of", path, error)),
             };
             let entered = sync_folder(disk, label, parent).and_then(|()| {
-                let label = Label { name, ..label };
+                let label = PathLabel { name, ..label };
                 disk.run(label, Deed::Open, || parent.open_dir_nofollow(name))
             });
             match entered {
@@ -366,8 +366,10 @@ impl<'p> Made<'p> {
                         made.remove(name);
                     }
                     return Err(match fault(&error) {
-                        Fault::Escape | Fault::Loop | Fault::Missing => unfollowable(path).into(),
-                        Fault::Special | Fault::Folder | Fault::World => {
+                        PathFault::Escape | PathFault::Loop | PathFault::Missing => {
+                            unfollowable(path).into()
+                        }
+                        PathFault::Special | PathFault::Folder | PathFault::World => {
                             failed("create the folder of", path, error)
                         }
                     });
@@ -383,13 +385,13 @@ impl<'p> Made<'p> {
     }
 
     /// Returns the label of that folder.
-    fn label(&self) -> Label<'p> {
+    fn label(&self) -> PathLabel<'p> {
         let place = self.place;
-        Label { path: &place.path, up: 1 + place.missing.len() - self.folders.len(), name: "" }
+        PathLabel { path: &place.path, up: 1 + place.missing.len() - self.folders.len(), name: "" }
     }
 
     fn remove(&self, name: &str) {
-        let label = Label { name, ..self.label() };
+        let label = PathLabel { name, ..self.label() };
         // Only an empty folder can be removed, so no other writer loses a file.
         let _ = self.disk.run(label, Deed::RemoveFolder, || self.folder().remove_dir(name));
     }
@@ -399,7 +401,7 @@ impl<'p> Made<'p> {
     }
 }
 
-impl Drop for Made<'_> {
+impl Drop for NewFolders<'_> {
     fn drop(&mut self) {
         while let Some((name, _, maker)) = self.folders.pop() {
             if maker == Maker::Us {

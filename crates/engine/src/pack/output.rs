@@ -10,12 +10,12 @@ use crewagent_format::package::manifest::Manifest;
 use tempfile::NamedTempFile;
 
 use super::PackError;
-use crate::source::{Limits, Opened, Source, is_litter};
+use crate::source::{OpenResult, PackageLimits, Source, is_litter};
 use crate::store::stem;
 
 /// Destination of a packed package.
 #[derive(Clone, Copy, Debug)]
-pub enum Output<'a> {
+pub enum PackOutput<'a> {
     /// This file. An existing file is replaced, whatever it contains.
     File(&'a Path),
     /// File `NAME-VERSION.bmad` in this folder. An existing file is replaced only if it is the same package, perhaps
@@ -24,14 +24,14 @@ pub enum Output<'a> {
 }
 
 /// File that may be written or replaced.
-pub(super) struct Target {
+pub(super) struct OutputFile {
     /// Path as the caller gave it.
     pub(super) shown: PathBuf,
     /// Path of the file itself, which differs if the caller named a link.
     pub(super) path: PathBuf,
 }
 
-impl Target {
+impl OutputFile {
     /// Checks the file that the caller asked for.
     pub(super) fn explicit(path: &Path) -> Result<Self, PackError> {
         let refused = |what| PackError::NotAFile { path: path.to_owned(), what };
@@ -60,7 +60,7 @@ impl Target {
     pub(super) fn chosen(
         folder: &Path,
         manifest: &Manifest,
-        limits: &Limits,
+        limits: &PackageLimits,
     ) -> Result<Self, PackError> {
         let name = format!("{}.bmad", stem(&manifest.name, &manifest.version));
         let target = Self::explicit(&folder.join(name))?;
@@ -122,8 +122,8 @@ fn without_path(error: io::Error) -> io::Error {
 }
 
 /// Reads the package name from an archive; `None` if it is not a package.
-fn packed_name(path: &Path, limits: &Limits) -> Option<String> {
-    let Ok(Opened::Passed(source)) = Source::open(path, limits) else { return None };
+fn packed_name(path: &Path, limits: &PackageLimits) -> Option<String> {
+    let Ok(OpenResult::Passed(source)) = Source::open(path, limits) else { return None };
     let (manifest, _) = source.sizes().get_key_value(MANIFEST)?;
     let text = source.read(manifest).ok()?;
     let manifest: serde_json::Value = serde_json::from_slice(&text).ok()?;
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn an_error_does_not_name_the_temporary_file() {
-        let target = Target { shown: "x".into(), path: "/nowhere/at/all/x".into() };
+        let target = OutputFile { shown: "x".into(), path: "/nowhere/at/all/x".into() };
         let error = target.temporary().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(!error.to_string().contains("packing"), "{error}");

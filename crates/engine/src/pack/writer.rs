@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
-use crate::source::{Limits, is_suspicious};
+use crate::source::{PackageLimits, is_suspicious};
 
 /// 1980-01-01 00:00, the epoch of the format.
 const DOS_TIME: u16 = 0;
@@ -17,7 +17,7 @@ const MODE: u32 = 0o100_644 << 16;
 const LEVEL: u32 = 9;
 
 /// Writer of an archive, which adds files in the order of the calls.
-pub(crate) struct Writer<W> {
+pub(crate) struct ArchiveWriter<W> {
     out: W,
     written: u64,
     directory: Vec<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct Writer<W> {
     overflowed: bool,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> ArchiveWriter<W> {
     pub(crate) fn new(out: W) -> Self {
         let deflate = Compress::new(Compression::new(LEVEL), false);
         Self { out, written: 0, directory: Vec::new(), entries: 0, deflate, overflowed: false }
@@ -110,7 +110,7 @@ impl<W: Write> Writer<W> {
             .compress_vec(content, &mut packed, FlushCompress::Finish)
             .map_err(io::Error::other)?;
         let ratio_is_fine =
-            !is_suspicious(content.len() as u64, packed.len() as u64, &Limits::default());
+            !is_suspicious(content.len() as u64, packed.len() as u64, &PackageLimits::default());
         Ok(Some(packed).filter(|packed| {
             status == Status::StreamEnd && packed.len() < content.len() && ratio_is_fine
         }))

@@ -18,11 +18,11 @@ use crewagent_core::state::document::StateDocument;
 use crewagent_core::vpath::VPath;
 use crewagent_format::integrity::Digest;
 
-use super::open::{Replay, data_of, subject, today, words_at_hand};
+use super::open::{ReplayablePart, data_of, subject, today, words_at_hand};
 use super::start::reference;
 use super::{ForkError, ResumeError};
 use crate::clock::{self, Clock};
-use crate::documents::{Found, NoDocument, document, follow};
+use crate::documents::{DocumentPosition, NoDocument, document, follow};
 use crate::driver::{Driver, DriverState};
 use crate::step_log::ReplayLog;
 use crate::store::{NewRun, RunError, RunId, RunView, Store};
@@ -54,7 +54,7 @@ pub struct Forked {
 }
 
 /// Everything that the new run starts with, except its id.
-pub(super) struct Prepared {
+pub(super) struct ForkContent {
     view: RunView,
     subject: Subject,
     data: Option<Arc<str>>,
@@ -66,7 +66,7 @@ pub(super) struct Prepared {
 }
 
 /// Reads everything that a fork needs. Writes nothing.
-pub(super) fn prepare(store: &Store, plan: &ForkRun) -> Result<Prepared, ForkError> {
+pub(super) fn prepare(store: &Store, plan: &ForkRun) -> Result<ForkContent, ForkError> {
     let runs = store.runs();
     let view = runs.look(&plan.run)?;
     // This process may fork a run that it owns: the caller makes sure that no worker drives it.
@@ -88,7 +88,7 @@ pub(super) fn prepare(store: &Store, plan: &ForkRun) -> Result<Prepared, ForkErr
     let system = store.settings().for_runs();
     let settings = today(&snapshot.history.settings, store);
     let words = words(&view, subject.clone(), plan.event, &system);
-    Ok(Prepared { subject, data, visit, documents, place, words, settings, view })
+    Ok(ForkContent { subject, data, visit, documents, place, words, settings, view })
 }
 
 /// Returns the documents of the snapshot. Those of open frames must be found; those of finished frames are copied if
@@ -142,7 +142,7 @@ fn place(
     let missing =
         |frame| NoDocument::Unusable(format!("{} is not there", VPath::state_document(frame)));
     let read = |frame| documents.get(&frame).cloned().ok_or_else(|| missing(frame));
-    let Found { mut place, .. } = follow(package, own, read).map_err(unusable)?;
+    let DocumentPosition { mut place, .. } = follow(package, own, read).map_err(unusable)?;
     let position = &snapshot.history.position;
     place.calls = position.calls;
     let is_same =
@@ -156,7 +156,7 @@ fn words(view: &RunView, subject: Subject, event: u64, system: &RunSettings) -> 
     let events = view.recovered.events.iter();
     let mut events: Vec<Event> = events.take_while(|one| one.seq <= event).cloned().collect();
     words_at_hand(&mut events, &view.blobs);
-    let replay = Replay::of(events, &Found::default(), system);
+    let replay = ReplayablePart::of(events, &DocumentPosition::default(), system);
     let Some(started) = replay.started else { return Vec::new() };
     let mut machine = replay.machine(subject);
     let mut driver = Driver {
@@ -173,7 +173,7 @@ fn words(view: &RunView, subject: Subject, event: u64, system: &RunSettings) -> 
     }
 }
 
-impl Prepared {
+impl ForkContent {
     /// Describes the new run for the user.
     pub(super) fn report(self, id: RunId) -> Forked {
         let Self { visit, documents, place, words, settings, .. } = self;

@@ -20,8 +20,8 @@ use super::run::Run;
 use super::{ResumeError, SettingsChange};
 use crate::blobs::Blobs;
 use crate::clock::Clock;
-use crate::documents::{Documents, Found};
-use crate::host::{Host, Opened, RunFiles};
+use crate::documents::{DocumentPosition, Documents};
+use crate::host::{Host, OpenRun, RunFiles};
 use crate::step_log::StepLog;
 use crate::store::{RunId, RunRecord, RunSubject, Store};
 
@@ -38,18 +38,18 @@ pub(super) fn resume<H: Host>(
     let subject = subject(store, &opened.record, data)?;
     let found = match (&subject, subject.workflow()) {
         (Subject::Workflow { package, .. }, Some(own)) => Documents(mounts).find(package, own)?,
-        (Subject::Workflow { .. } | Subject::Conversation { .. }, _) => Found::default(),
+        (Subject::Workflow { .. } | Subject::Conversation { .. }, _) => DocumentPosition::default(),
     };
     let lost = words_at_hand(&mut opened.events, blobs);
     opened.notes.extend(lost);
     let system = store.settings().for_runs();
-    let replay = Replay::of(std::mem::take(&mut opened.events), &found, &system);
-    let taken = Taken { opened, subject, clock: clock.clone() };
+    let replay = ReplayablePart::of(std::mem::take(&mut opened.events), &found, &system);
+    let taken = OwnedRun { opened, subject, clock: clock.clone() };
     taken.over(replay, found, &|settings| today(&change.on(settings), store))
 }
 
 /// The part of a journal that can be replayed.
-pub(super) struct Replay {
+pub(super) struct ReplayablePart {
     pub(super) settings: RunSettings,
     pub(super) place: Position,
     /// Messages of the run that it was forked from, if any.
@@ -58,9 +58,13 @@ pub(super) struct Replay {
     pub(super) events: Vec<Event>,
 }
 
-impl Replay {
+impl ReplayablePart {
     /// Takes the events since the start, or since the last fresh start.
-    pub(super) fn of(mut events: Vec<Event>, found: &Found, system: &RunSettings) -> Self {
+    pub(super) fn of(
+        mut events: Vec<Event>,
+        found: &DocumentPosition,
+        system: &RunSettings,
+    ) -> Self {
         let begins = |event: &Event| match &event.kind {
             EventKind::Run(RunEvent::Resumed(resumed)) => resumed.fresh,
             EventKind::Run(_)
@@ -140,23 +144,23 @@ pub(super) fn today(settings: &RunSettings, store: &Store) -> RunSettings {
 }
 
 /// A run that this process owns and has not replayed yet.
-struct Taken<L> {
-    opened: Opened<L>,
+struct OwnedRun<L> {
+    opened: OpenRun<L>,
     subject: Subject,
     clock: Clock,
 }
 
-impl<L: StepLog> Taken<L> {
+impl<L: StepLog> OwnedRun<L> {
     fn over(
         self,
-        replay: Replay,
-        found: Found,
+        replay: ReplayablePart,
+        found: DocumentPosition,
         changed: &dyn Fn(&RunSettings) -> RunSettings,
     ) -> Result<Run<L>, ResumeError> {
         let Self { mut opened, subject, clock } = self;
         let (epoch, mut notes) = (opened.log.epoch(), std::mem::take(&mut opened.notes));
         let machine = replay.machine(subject.clone());
-        let Replay { started, events, .. } = replay;
+        let ReplayablePart { started, events, .. } = replay;
         let mut run = Run::of(opened, machine, events);
         let mut opening = Vec::new();
         let replayed = match started {

@@ -5,8 +5,8 @@ use crewagent_core::event::{Event, EventKind, ModelEvent, TurnStarted};
 use crewagent_core::run::machine::{Ask, Machine};
 
 use super::ResumeError;
-use super::open::{Replay, data_of, subject, words_at_hand};
-use crate::documents::Found;
+use super::open::{ReplayablePart, data_of, subject, words_at_hand};
+use crate::documents::DocumentPosition;
 use crate::driver::{Driver, DriverState, request};
 use crate::model::Request;
 use crate::step_log::ReplayLog;
@@ -31,7 +31,8 @@ pub(super) fn requests(
     let mut events = view.recovered.events;
     let subject = subject(store, &view.record, data_of(&events, &view.blobs))?;
     words_at_hand(&mut events, &view.blobs);
-    let replay = Replay::of(events, &Found::default(), &store.settings().for_runs());
+    let replay =
+        ReplayablePart::of(events, &DocumentPosition::default(), &store.settings().for_runs());
     let digests = digests(&replay.events);
     let Some(started) = replay.started else { return Ok(Vec::new()) };
     let mut machine = replay.machine(subject);

@@ -19,12 +19,12 @@ use crewagent_format::package::{Package, Workflow};
 use jiff::Timestamp;
 
 use crate::control::{Control, ControlRequest};
-use crate::documents::Found;
+use crate::documents::DocumentPosition;
 use crate::driver::{Driver, DriverState, World};
-use crate::host::{Opened, RunFiles};
+use crate::host::{OpenRun, RunFiles};
 use crate::model::{Model, ModelErrorKind};
 use crate::mounts::Mounts;
-use crate::step_log::{Halt, JournalLog, Listener, StepLog};
+use crate::step_log::{EventListener, Halt, JournalLog, StepLog};
 use crate::store::RunRecord;
 use crate::tool_server::ToolServers;
 use crate::tools::Recent;
@@ -46,12 +46,12 @@ pub struct Run<L: StepLog = JournalLog> {
     recent: Recent,
     servers: ToolServers,
     opening: Vec<Event>,
-    health: Health,
+    health: RunHealth,
 }
 
 /// Fitness of the run for further work in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Health {
+enum RunHealth {
     Sound,
     /// Something failed, with unknown progress.
     Failed,
@@ -62,7 +62,7 @@ enum Health {
 impl<L: StepLog> Run<L> {
     /// Returns a new run.
     pub(super) fn begin(
-        opened: Opened<L>,
+        opened: OpenRun<L>,
         machine: Machine,
         started: Timestamp,
         opening: Vec<Event>,
@@ -75,8 +75,8 @@ impl<L: StepLog> Run<L> {
     }
 
     /// Returns a run with the records that it has to replay.
-    pub(super) fn of(opened: Opened<L>, machine: Machine, replay: Vec<Event>) -> Self {
-        let Opened { record, mut log, files, .. } = opened;
+    pub(super) fn of(opened: OpenRun<L>, machine: Machine, replay: Vec<Event>) -> Self {
+        let OpenRun { record, mut log, files, .. } = opened;
         log.queue(replay);
         Self {
             record,
@@ -88,7 +88,7 @@ impl<L: StepLog> Run<L> {
             recent: Recent::new(),
             servers: ToolServers::none(),
             opening: Vec::new(),
-            health: Health::Sound,
+            health: RunHealth::Sound,
         }
     }
 
@@ -102,7 +102,7 @@ impl<L: StepLog> Run<L> {
     pub(super) fn replay(
         &mut self,
         started: Timestamp,
-        tell: &mut Listener<'_>,
+        tell: &mut EventListener<'_>,
     ) -> Result<(), String> {
         self.drive_with(tell, |driver| {
             driver.begin(started);
@@ -111,7 +111,12 @@ impl<L: StepLog> Run<L> {
     }
 
     /// Drops the records and starts afresh at the current node.
-    pub(super) fn start_anew(&mut self, machine: Machine, now: Timestamp, tell: &mut Listener<'_>) {
+    pub(super) fn start_anew(
+        &mut self,
+        machine: Machine,
+        now: Timestamp,
+        tell: &mut EventListener<'_>,
+    ) {
         self.machine = machine;
         self.state = DriverState::default();
         self.log.queue(Vec::new());
@@ -122,13 +127,13 @@ impl<L: StepLog> Run<L> {
     pub(super) fn take_over(
         &mut self,
         resumed: EventKind,
-        tell: &mut Listener<'_>,
+        tell: &mut EventListener<'_>,
     ) -> Result<(), Halt> {
         self.drive_with(tell, |driver| driver.resume(resumed))
     }
 
     /// Returns true if the run is where the documents say, or will be once its current call or frame change is done.
-    pub(super) fn will_stand_at(&self, found: &Found) -> bool {
+    pub(super) fn will_stand_at(&self, found: &DocumentPosition) -> bool {
         let frames = |callers: &[Caller]| -> Vec<Frame> {
             callers.iter().map(|caller| caller.frame.clone()).collect()
         };
@@ -147,7 +152,7 @@ impl<L: StepLog> Run<L> {
     /// Runs `work` with a driver that has no model, files or servers.
     pub(super) fn drive_with<R>(
         &mut self,
-        tell: &mut Listener<'_>,
+        tell: &mut EventListener<'_>,
         work: impl FnOnce(&mut Driver<'_, L>) -> R,
     ) -> R {
         let Self { machine, log, state, .. } = self;
@@ -215,7 +220,7 @@ impl<L: StepLog> Run<L> {
 
     /// Returns true if something failed, so that the run must be resumed anew.
     pub fn is_broken(&self) -> bool {
-        self.health != Health::Sound
+        self.health != RunHealth::Sound
     }
 
     /// Returns the number of requests so far, and their usage.
@@ -243,7 +248,7 @@ impl<L: StepLog> Run<L> {
         &mut self,
         model: &dyn Model,
         control: &Control,
-        tell: &mut Listener<'_>,
+        tell: &mut EventListener<'_>,
     ) -> Result<Rest, Halt> {
         if self.is_broken() {
             return Err(Halt::Broken);
@@ -279,7 +284,7 @@ impl<L: StepLog> Run<L> {
                     message: Some(halt.to_string()),
                 }));
                 let _ = driver.log.flush();
-                self.health = Health::Failed;
+                self.health = RunHealth::Failed;
                 Err(halt)
             }
             rest => rest,
@@ -287,7 +292,7 @@ impl<L: StepLog> Run<L> {
     }
 
     /// Adds a message of the user; [`Run::drive`] continues with it.
-    pub fn say(&mut self, words: &str, tell: &mut Listener<'_>) -> Result<(), Halt> {
+    pub fn say(&mut self, words: &str, tell: &mut EventListener<'_>) -> Result<(), Halt> {
         if words.len() > MAX_INPUT {
             return Err(Halt::TooLong { bytes: words.len(), limit: MAX_INPUT });
         }
@@ -299,7 +304,7 @@ impl<L: StepLog> Run<L> {
     pub(crate) fn choose(
         &mut self,
         chosen: EventKind,
-        tell: &mut Listener<'_>,
+        tell: &mut EventListener<'_>,
     ) -> Result<(), Halt> {
         if let EventKind::Conversation(ConversationEvent::Instructed(ModelInstructed {
             texts,
@@ -319,7 +324,7 @@ impl<L: StepLog> Run<L> {
     /// another process may have resumed without it.
     fn broken_by(&mut self, done: Result<(), Halt>) -> Result<(), Halt> {
         if done.is_err() {
-            self.health = Health::Unrecorded;
+            self.health = RunHealth::Unrecorded;
         }
         done
     }
@@ -330,8 +335,8 @@ impl<L: StepLog> Run<L> {
     }
 
     /// Records how this process leaves the run.
-    pub fn finish(&mut self, rest: &Rest, tell: &mut Listener<'_>) -> Result<(), Halt> {
-        if self.health == Health::Unrecorded {
+    pub fn finish(&mut self, rest: &Rest, tell: &mut EventListener<'_>) -> Result<(), Halt> {
+        if self.health == RunHealth::Unrecorded {
             return Ok(());
         }
         let kind = EventKind::from(RunFinished {

@@ -18,23 +18,23 @@ use crewagent_format::integrity::Digest;
 use crewagent_format::path::PackagePath;
 use sha2::{Digest as _, Sha256};
 
-use self::entry::Entry;
+use self::entry::ArchiveEntry;
 pub(crate) use self::entry::Scratch;
-use self::handle::Handle;
+use self::handle::ArchiveHandle;
 use super::contents::Contents;
 use super::gate::Gate;
-use super::limits::Limits;
+use super::limits::PackageLimits;
 use super::parallel;
 
 /// Archive that passed the gate. Entries are in the order of their paths.
 #[derive(Debug)]
 pub(crate) struct Archive {
-    handle: Handle,
-    entries: Vec<Entry>,
+    handle: ArchiveHandle,
+    entries: Vec<ArchiveEntry>,
 }
 
 /// Archive that passed the gate, with its files and what the gate has read of them.
-pub(crate) struct Passed {
+pub(crate) struct CheckedArchive {
     pub(crate) archive: Archive,
     pub(crate) sizes: BTreeMap<PackagePath, u64>,
     pub(crate) contents: Contents,
@@ -42,8 +42,11 @@ pub(crate) struct Passed {
 
 impl Archive {
     /// Checks an archive. The inner error is for its author, the outer one is an I/O error.
-    pub(crate) fn open(file: File, limits: &Limits) -> io::Result<Result<Passed, Findings>> {
-        let handle = Handle::new(file)?;
+    pub(crate) fn open(
+        file: File,
+        limits: &PackageLimits,
+    ) -> io::Result<Result<CheckedArchive, Findings>> {
+        let handle = ArchiveHandle::new(file)?;
         let mut gate = Gate::new(limits);
         let Some(mut directory) = directory::read(&handle, &mut gate, limits)? else {
             return Ok(Err(gate.findings));
@@ -53,11 +56,11 @@ impl Archive {
         let (mut findings, mut records) = (std::mem::take(&mut gate.findings), directory.records);
         records.sort_by(|one, other| one.path.cmp(&other.path));
         drop(gate);
-        let entries: Vec<Option<Entry>> = records
+        let entries: Vec<Option<ArchiveEntry>> = records
             .iter()
             .map(|record| {
                 let method = record.method.filter(|_| unpack && record.sound)?;
-                Some(Entry {
+                Some(ArchiveEntry {
                     method,
                     data: record.data,
                     packed: record.packed,
@@ -79,7 +82,7 @@ impl Archive {
         }
         let sizes = records.into_iter().map(|record| (record.path, record.size)).collect();
         let archive = Self { handle, entries: entries.into_iter().flatten().collect() };
-        Ok(Ok(Passed { archive, sizes, contents }))
+        Ok(Ok(CheckedArchive { archive, sizes, contents }))
     }
 
     /// Reads the file at this index in the sorted paths.
@@ -100,8 +103,8 @@ impl Archive {
 
 /// Unpacks every entry once, caches the content where it fits, and returns the entries that contradict their headers.
 fn verify(
-    handle: &Handle,
-    entries: &[Option<Entry>],
+    handle: &ArchiveHandle,
+    entries: &[Option<ArchiveEntry>],
     contents: &Contents,
 ) -> io::Result<Vec<(usize, String)>> {
     let corrupt: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
@@ -123,8 +126,8 @@ fn verify(
 }
 
 fn unpack(
-    handle: &Handle,
-    entry: &Entry,
+    handle: &ArchiveHandle,
+    entry: &ArchiveEntry,
     scratch: &mut Scratch,
     index: usize,
     contents: &Contents,

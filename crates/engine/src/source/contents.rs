@@ -14,12 +14,12 @@ const KEPT_ALL: u64 = 48 * 1024 * 1024;
 /// Cache with one slot a file, in the order of the paths.
 #[derive(Debug)]
 pub(crate) struct Contents {
-    slots: Vec<Slot>,
+    slots: Vec<ContentSlot>,
     left: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Slot {
+struct ContentSlot {
     content: OnceLock<Arc<[u8]>>,
     digest: OnceLock<Digest>,
 }
@@ -27,7 +27,7 @@ struct Slot {
 impl Contents {
     pub(crate) fn new(files: usize) -> Self {
         Self {
-            slots: (0..files).map(|_| Slot::default()).collect(),
+            slots: (0..files).map(|_| ContentSlot::default()).collect(),
             left: AtomicU64::new(KEPT_ALL),
         }
     }

@@ -12,13 +12,13 @@ use crewagent_format::diagnostic::Findings;
 use crewagent_format::path::{PackagePath, PathError};
 
 use super::CHUNK;
-use super::gate::{Gate, Kind, bad_name, printable, special};
-use super::limits::Limits;
+use super::gate::{DeclaredKind, Gate, bad_name, printable, special};
+use super::limits::PackageLimits;
 use super::litter::is_litter;
 
 /// Open folder of a package.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub(crate) struct PackageFolder {
     root: Dir,
 }
 
@@ -29,21 +29,21 @@ pub(crate) struct WalkError {
 }
 
 /// Folder that passed the gate, and the sizes of its files.
-pub(crate) type Passed = (Folder, BTreeMap<PackagePath, u64>);
+pub(crate) type CheckedFolder = (PackageFolder, BTreeMap<PackagePath, u64>);
 
-impl Folder {
+impl PackageFolder {
     /// Checks a folder.
     pub(crate) fn open(
         path: &Path,
-        limits: &Limits,
-    ) -> Result<Result<Passed, Findings>, WalkError> {
+        limits: &PackageLimits,
+    ) -> Result<Result<CheckedFolder, Findings>, WalkError> {
         let at = |path: &Path| {
             let path = path.to_owned();
             move |error| WalkError { path, error }
         };
         let root = Dir::open_ambient_dir(path, ambient_authority()).map_err(at(path))?;
         let mut walk =
-            Walk { gate: Gate::new(limits), sizes: BTreeMap::new(), folders: Vec::new() };
+            FolderWalk { gate: Gate::new(limits), sizes: BTreeMap::new(), folders: Vec::new() };
         walk.list(&root, None).map_err(at(path))?;
         while let Some(folder) = walk.folders.pop() {
             if walk.gate.overflowed() {
@@ -54,7 +54,7 @@ impl Folder {
                 .and_then(|dir| walk.list(&dir, Some(&folder)));
             listed.map_err(at(&path.join(folder.as_str())))?;
         }
-        let Walk { mut gate, sizes, .. } = walk;
+        let FolderWalk { mut gate, sizes, .. } = walk;
         gate.total();
         Ok(if gate.findings.is_empty() { Ok((Self { root }, sizes)) } else { Err(gate.findings) })
     }
@@ -123,14 +123,14 @@ fn shortened(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error }
 }
 
-struct Walk<'a> {
+struct FolderWalk<'a> {
     gate: Gate<'a>,
     sizes: BTreeMap<PackagePath, u64>,
     /// Folders still to be listed.
     folders: Vec<PackagePath>,
 }
 
-impl Walk<'_> {
+impl FolderWalk<'_> {
     fn list(&mut self, dir: &Dir, folder: Option<&PackagePath>) -> io::Result<()> {
         for entry in dir.entries()? {
             if self.gate.overflowed() {
@@ -162,7 +162,7 @@ impl Walk<'_> {
             return Ok(());
         }
         let Some(path) = self.gate.name(&shown, &text) else { return Ok(()) };
-        let wanted = if kind.is_dir() { Kind::Folder } else { Kind::File };
+        let wanted = if kind.is_dir() { DeclaredKind::Folder } else { DeclaredKind::File };
         if !self.gate.place(&path, wanted) {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use crewagent_format::diagnostic::{Code, Diagnostic, Findings, Location};
 use crewagent_format::path::{PackagePath, PathError};
 use crewagent_format::text::is_unsafe_char;
 
-use super::limits::{Limits, bytes};
+use super::limits::{PackageLimits, bytes};
 
 /// Characters of a hostile name that are shown.
 const SHOWN_CHARS: usize = 200;
@@ -15,17 +15,17 @@ const CONTAINER_OVERHEAD: u64 = 64 * 1024 * 1024;
 
 /// Declared type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum DeclaredKind {
     File,
     Folder,
 }
 
 /// Collector of the names of a package and of the findings about them.
 pub(crate) struct Gate<'a> {
-    limits: &'a Limits,
+    limits: &'a PackageLimits,
     pub(crate) findings: Findings,
     /// Files and folders so far. The index is the id; the root has none.
-    nodes: Vec<Node>,
+    nodes: Vec<NameNode>,
     /// Nodes by parent and folded name.
     twins: HashMap<(Option<u32>, Box<str>), Vec<u32>>,
     unpacked: u64,
@@ -33,16 +33,16 @@ pub(crate) struct Gate<'a> {
     overflowed: bool,
 }
 
-struct Node {
+struct NameNode {
     /// Last name of its path, as written.
     name: Box<str>,
-    kind: Kind,
+    kind: DeclaredKind,
     /// True if the package lists it, and not only a longer path through it.
     listed: bool,
 }
 
 impl<'a> Gate<'a> {
-    pub(crate) fn new(limits: &'a Limits) -> Self {
+    pub(crate) fn new(limits: &'a PackageLimits) -> Self {
         Self {
             limits,
             findings: Findings::default(),
@@ -75,7 +75,7 @@ impl<'a> Gate<'a> {
     }
 
     /// Adds a path to the package; returns false if it conflicts with another one.
-    pub(crate) fn place(&mut self, path: &PackagePath, kind: Kind) -> bool {
+    pub(crate) fn place(&mut self, path: &PackagePath, kind: DeclaredKind) -> bool {
         let folded = path.folded();
         let mut parent = None;
         let mut end = 0;
@@ -83,7 +83,7 @@ impl<'a> Gate<'a> {
         while let Some((name, folded)) = pairs.next() {
             end += name.len();
             let last = pairs.peek().is_none();
-            let wanted = if last { kind } else { Kind::Folder };
+            let wanted = if last { kind } else { DeclaredKind::Folder };
             let shown = &path.as_str()[..end];
             match self.step(parent, name, folded, wanted, last, shown) {
                 Some(node) => parent = Some(node),
@@ -100,7 +100,7 @@ impl<'a> Gate<'a> {
         parent: Option<u32>,
         name: &str,
         folded: &str,
-        kind: Kind,
+        kind: DeclaredKind,
         listed: bool,
         shown: &str,
     ) -> Option<u32> {
@@ -130,7 +130,7 @@ impl<'a> Gate<'a> {
             self.findings.push(case_twins(shown, &format!("{folder}{twin}")));
         }
         twins.push(id);
-        self.nodes.push(Node { name: name.into(), kind, listed });
+        self.nodes.push(NameNode { name: name.into(), kind, listed });
         Some(id)
     }
 

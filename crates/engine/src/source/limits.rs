@@ -10,7 +10,7 @@ const RATIO_FROM: u64 = MIB;
 /// Limits of one package. Exceeding one is a finding, and never yields a partly read package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Limits {
+pub struct PackageLimits {
     /// Files and folders; in an archive ignored entries count too.
     pub max_entries: u64,
     /// All files together, unpacked.
@@ -21,7 +21,7 @@ pub struct Limits {
     pub max_ratio: u64,
 }
 
-impl Default for Limits {
+impl Default for PackageLimits {
     fn default() -> Self {
         Self {
             max_entries: 20_000,
@@ -32,7 +32,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl PackageLimits {
     /// No limits, for packages that passed the gate before, perhaps under other settings.
     pub(crate) const NONE: Self = Self {
         max_entries: u64::MAX,
@@ -43,7 +43,7 @@ impl Limits {
 }
 
 /// Returns true if an entry's compression ratio suggests a zip bomb.
-pub(crate) fn is_suspicious(size: u64, packed: u64, limits: &Limits) -> bool {
+pub(crate) fn is_suspicious(size: u64, packed: u64, limits: &PackageLimits) -> bool {
     size > RATIO_FROM && packed.saturating_mul(limits.max_ratio) < size
 }
 
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn the_defaults_are_the_documented_ones() {
         let text = "max-entries = 20000\nmax-unpacked-bytes = 536870912\nmax-file-bytes = 67108864\nmax-ratio = 200\n";
-        assert_eq!(toml::from_str::<Limits>(text).unwrap(), Limits::default());
-        assert_eq!(toml::from_str::<Limits>("").unwrap(), Limits::default());
+        assert_eq!(toml::from_str::<PackageLimits>(text).unwrap(), PackageLimits::default());
+        assert_eq!(toml::from_str::<PackageLimits>("").unwrap(), PackageLimits::default());
     }
 }

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, RunFailed, UserInput};
 
-use super::{Halt, Once, Recorded, StepContext, StepLog, Work};
+use super::{Halt, Once, StepContext, StepLog, StepRecord, StepWork};
 
 /// A host with one run that is opened by several processes.
 pub trait StepLogFixture {
@@ -87,11 +87,16 @@ struct Process<'p> {
 }
 
 impl Process<'_> {
-    fn step(&mut self, key: &str, work: &mut Work<'_>) -> Result<Recorded, Halt> {
+    fn step(&mut self, key: &str, work: &mut StepWork<'_>) -> Result<StepRecord, Halt> {
         self.log.step(key, work, &mut |event| self.emitted.borrow_mut().push(event.clone()))
     }
 
-    fn once(&mut self, key: &str, intent: EventKind, work: &mut Work<'_>) -> Result<Once, Halt> {
+    fn once(
+        &mut self,
+        key: &str,
+        intent: EventKind,
+        work: &mut StepWork<'_>,
+    ) -> Result<Once, Halt> {
         let mut listener = |event: &Event| self.emitted.borrow_mut().push(event.clone());
         self.log.once(key, &mut || Ok(intent.clone()), work, &mut listener)
     }
@@ -100,11 +105,11 @@ impl Process<'_> {
         self.log.emit(kind, &mut |event| self.emitted.borrow_mut().push(event.clone()));
     }
 
-    fn signal(&mut self, kind: EventKind) -> Result<Recorded, Halt> {
+    fn signal(&mut self, kind: EventKind) -> Result<StepRecord, Halt> {
         self.log.signal(kind, &mut |event| self.emitted.borrow_mut().push(event.clone()))
     }
 
-    fn recorded_signal(&mut self) -> Option<Recorded> {
+    fn recorded_signal(&mut self) -> Option<StepRecord> {
         self.log.recorded_signal()
     }
 
@@ -134,7 +139,7 @@ fn input(words: &str) -> EventKind {
 }
 
 /// Performs a step whose result has this text.
-fn say(log: &mut Process<'_>, key: &str, words: &str) -> Result<Recorded, Halt> {
+fn say(log: &mut Process<'_>, key: &str, words: &str) -> Result<StepRecord, Halt> {
     log.step(key, &mut |_| Ok(emission(words)))
 }
 

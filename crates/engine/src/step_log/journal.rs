@@ -4,7 +4,7 @@ use crewagent_core::event::{Event, EventKind};
 use jiff::Timestamp;
 
 use super::queue::RecordQueue;
-use super::{Halt, Listener, Once, Recorded, StepContext, StepLog, Work};
+use super::{EventListener, Halt, Once, StepContext, StepLog, StepRecord, StepWork};
 use crate::clock::{self, Clock};
 use crate::store::RunFolder;
 
@@ -54,7 +54,7 @@ impl JournalLog {
     }
 
     /// Emits an event that is written with the next record.
-    fn defer(&mut self, kind: EventKind, listener: &mut Listener<'_>) {
+    fn defer(&mut self, kind: EventKind, listener: &mut EventListener<'_>) {
         let time = self.clock.now();
         let event = self.event(kind, None, time);
         listener(&event);
@@ -65,23 +65,23 @@ impl JournalLog {
         &mut self,
         kind: EventKind,
         key: Option<&str>,
-        listener: &mut Listener<'_>,
-    ) -> Result<Recorded, Halt> {
+        listener: &mut EventListener<'_>,
+    ) -> Result<StepRecord, Halt> {
         self.queue.close();
         let time = self.clock.now();
         let event = self.event(kind, key, time);
         self.unwritten.push(event.clone());
         self.write()?;
         listener(&event);
-        Ok(Recorded { kind: event.kind, time })
+        Ok(StepRecord { kind: event.kind, time })
     }
 
     fn work(
         &mut self,
         key: &str,
-        work: &mut Work<'_>,
-        listener: &mut Listener<'_>,
-    ) -> Result<Recorded, Halt> {
+        work: &mut StepWork<'_>,
+        listener: &mut EventListener<'_>,
+    ) -> Result<StepRecord, Halt> {
         let kind = work(&mut JournalContext { log: self, listener, now: None, parts: 0 })?;
         self.record(kind, Some(key), listener)
     }
@@ -95,9 +95,9 @@ impl StepLog for JournalLog {
     fn step(
         &mut self,
         key: &str,
-        work: &mut Work<'_>,
-        listener: &mut Listener<'_>,
-    ) -> Result<Recorded, Halt> {
+        work: &mut StepWork<'_>,
+        listener: &mut EventListener<'_>,
+    ) -> Result<StepRecord, Halt> {
         match self.queue.result(key)? {
             Some(recorded) => Ok(recorded),
             None => self.work(key, work, listener),
@@ -108,8 +108,8 @@ impl StepLog for JournalLog {
         &mut self,
         key: &str,
         intent: &mut dyn FnMut() -> Result<EventKind, Halt>,
-        work: &mut Work<'_>,
-        listener: &mut Listener<'_>,
+        work: &mut StepWork<'_>,
+        listener: &mut EventListener<'_>,
     ) -> Result<Once, Halt> {
         if let Some(outcome) = self.queue.outcome(key)? {
             return Ok(outcome);
@@ -119,17 +119,21 @@ impl StepLog for JournalLog {
         self.work(key, work, listener).map(|done| Once::Done(Box::new(done)))
     }
 
-    fn emit(&mut self, kind: EventKind, listener: &mut Listener<'_>) {
+    fn emit(&mut self, kind: EventKind, listener: &mut EventListener<'_>) {
         if !self.is_replaying() && !self.queue.is_emitted(&kind) {
             self.defer(kind, listener);
         }
     }
 
-    fn recorded_signal(&mut self) -> Option<Recorded> {
+    fn recorded_signal(&mut self) -> Option<StepRecord> {
         self.queue.signal()
     }
 
-    fn signal(&mut self, kind: EventKind, listener: &mut Listener<'_>) -> Result<Recorded, Halt> {
+    fn signal(
+        &mut self,
+        kind: EventKind,
+        listener: &mut EventListener<'_>,
+    ) -> Result<StepRecord, Halt> {
         self.record(kind, None, listener)
     }
 
@@ -150,7 +154,7 @@ impl StepLog for JournalLog {
 /// The context of a step that is being done.
 struct JournalContext<'c, 'l> {
     log: &'c mut JournalLog,
-    listener: &'c mut Listener<'l>,
+    listener: &'c mut EventListener<'l>,
     now: Option<Timestamp>,
     /// Number of deltas so far.
     parts: u64,

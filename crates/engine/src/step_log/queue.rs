@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crewagent_core::event::{Event, EventKind, Role};
 
-use super::{Halt, Once, Recorded};
+use super::{Halt, Once, StepRecord};
 
 /// Records that the program has not reached yet.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl RecordQueue {
     }
 
     /// Takes the result of a step, while there are records.
-    pub(crate) fn result(&mut self, key: &str) -> Result<Option<Recorded>, Halt> {
+    pub(crate) fn result(&mut self, key: &str) -> Result<Option<StepRecord>, Halt> {
         let Some(event) = self.records.pop_front() else { return Ok(None) };
         if event.key.as_deref() == Some(key) {
             return recorded(event).map(Some);
@@ -79,7 +79,7 @@ impl RecordQueue {
     }
 
     /// Takes the next record if it is a signal.
-    pub(crate) fn signal(&mut self) -> Option<Recorded> {
+    pub(crate) fn signal(&mut self) -> Option<StepRecord> {
         let next = self.records.front()?;
         if next.kind.role() != Role::Signal {
             return None;
@@ -88,9 +88,9 @@ impl RecordQueue {
     }
 }
 
-fn recorded(event: Event) -> Result<Recorded, Halt> {
+fn recorded(event: Event) -> Result<StepRecord, Halt> {
     match event.time.parse() {
-        Ok(time) => Ok(Recorded { kind: event.kind, time }),
+        Ok(time) => Ok(StepRecord { kind: event.kind, time }),
         Err(_) => Err(Halt::Unfit(format!("event {} has no time", event.seq))),
     }
 }

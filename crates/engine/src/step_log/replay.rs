@@ -3,7 +3,7 @@
 use crewagent_core::event::{Event, EventKind};
 
 use super::queue::RecordQueue;
-use super::{Halt, Listener, Once, Recorded, StepLog, Work};
+use super::{EventListener, Halt, Once, StepLog, StepRecord, StepWork};
 
 /// Records of a run, replayed to reconstruct how it got where it is.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ impl StepLog for ReplayLog {
     fn step(
         &mut self,
         key: &str,
-        _: &mut Work<'_>,
-        _: &mut Listener<'_>,
-    ) -> Result<Recorded, Halt> {
+        _: &mut StepWork<'_>,
+        _: &mut EventListener<'_>,
+    ) -> Result<StepRecord, Halt> {
         self.0.result(key)?.ok_or(Halt::CaughtUp)
     }
 
@@ -34,19 +34,19 @@ impl StepLog for ReplayLog {
         &mut self,
         key: &str,
         _: &mut dyn FnMut() -> Result<EventKind, Halt>,
-        _: &mut Work<'_>,
-        _: &mut Listener<'_>,
+        _: &mut StepWork<'_>,
+        _: &mut EventListener<'_>,
     ) -> Result<Once, Halt> {
         self.0.outcome(key)?.ok_or(Halt::CaughtUp)
     }
 
-    fn emit(&mut self, _: EventKind, _: &mut Listener<'_>) {}
+    fn emit(&mut self, _: EventKind, _: &mut EventListener<'_>) {}
 
-    fn recorded_signal(&mut self) -> Option<Recorded> {
+    fn recorded_signal(&mut self) -> Option<StepRecord> {
         self.0.signal()
     }
 
-    fn signal(&mut self, _: EventKind, _: &mut Listener<'_>) -> Result<Recorded, Halt> {
+    fn signal(&mut self, _: EventKind, _: &mut EventListener<'_>) -> Result<StepRecord, Halt> {
         Err(Halt::CaughtUp)
     }
 

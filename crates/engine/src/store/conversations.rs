@@ -191,8 +191,13 @@ impl<'s> Conversations<'s> {
         is_wanted: &dyn Fn() -> bool,
     ) -> Result<Searched, RunError> {
         let wanted = words.trim().to_lowercase();
-        let mut search =
-            Search { store: self.store, wanted: &wanted, left: bytes, is_wanted, is_whole: true };
+        let mut search = JournalSearch {
+            store: self.store,
+            wanted: &wanted,
+            left: bytes,
+            is_wanted,
+            is_whole: true,
+        };
         let mut found = Vec::new();
         for (folder, name) in self.by_time(of)? {
             if !is_wanted() {
@@ -221,7 +226,7 @@ pub struct Searched {
 }
 
 /// Search through journals.
-struct Search<'s> {
+struct JournalSearch<'s> {
     store: &'s Store,
     wanted: &'s str,
     /// Bytes that may still be read.
@@ -230,7 +235,7 @@ struct Search<'s> {
     is_whole: bool,
 }
 
-impl Search<'_> {
+impl JournalSearch<'_> {
     /// Finds the first excerpt in a conversation, or in the runs that were started from it.
     fn first_message(&mut self, folder: &Folder) -> Option<String> {
         let mut history = History::default();

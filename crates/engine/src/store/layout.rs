@@ -9,11 +9,11 @@ use semver::Version;
 const MAX_PART: usize = 64;
 
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct StoreLayout {
     home: PathBuf,
 }
 
-impl Layout {
+impl StoreLayout {
     pub(super) fn new(home: PathBuf) -> Self {
         Self { home }
     }

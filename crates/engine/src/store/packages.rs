@@ -23,16 +23,16 @@ use jiff::Timestamp;
 use semver::Version;
 
 pub use self::damage::{Damaged, Harm};
-pub use self::find::{FindError, Found};
-pub use self::import::{ImportError, Imported, Outcome, Prepared};
+pub use self::find::{FindError, FoundPackage};
+pub use self::import::{ImportError, ImportOutcome, Imported, PreparedImport};
 pub(super) use self::load::PackageCache;
 pub use self::needed::NeededBy;
 
-use self::record::{RECORD, Record};
-use self::staging::Lock;
+use self::record::{PackageRecord, RECORD};
+use self::staging::PackagesLock;
 use super::layout::{DIGEST_DIGITS, folder_name};
 use super::{Store, StoreError, is_out_of_files};
-use crate::source::{Limits, Opened, ReadError, Source, SourceError};
+use crate::source::{OpenResult, PackageLimits, ReadError, Source, SourceError};
 
 /// Subfolder with the files of a package.
 const FILES: &str = "package";
@@ -58,7 +58,7 @@ pub struct Installed {
 
 /// Packages of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
+pub struct PackageListing {
     /// Sorted by name, version and age, the newest last.
     pub installed: Vec<Installed>,
     /// Folders that can be removed; importing the package again repairs most of them.
@@ -72,7 +72,7 @@ pub struct Packages<'s> {
 }
 
 /// State of the place where a package goes.
-enum Spot {
+enum PlaceState {
     /// Holds the package, intact.
     Taken(Installed),
     Free(PathBuf),
@@ -89,21 +89,23 @@ impl<'s> Packages<'s> {
 
     /// Lists all packages, and folders that look like one. Judges them only by number and sizes of their files;
     /// [`Packages::open`] verifies the content.
-    pub fn list(&self) -> Result<Listing, StoreError> {
+    pub fn list(&self) -> Result<PackageListing, StoreError> {
         let folder = self.folder();
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Listing::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(PackageListing::default());
+            }
             Err(error) => return Err(StoreError::io("list", &folder)(error)),
         };
-        let mut listing = Listing::default();
+        let mut listing = PackageListing::default();
         for entry in entries {
             let entry = entry.map_err(StoreError::io("list", &folder))?;
             // A name that begins with a dot is our temporary folder, or not ours.
             if entry.file_name().to_string_lossy().starts_with('.') || !entry.path().is_dir() {
                 continue;
             }
-            let read = Record::read(&entry.path()).map_err(StoreError::from);
+            let read = PackageRecord::read(&entry.path()).map_err(StoreError::from);
             match read.and_then(|read| read.map(looks_whole).transpose()) {
                 Ok(Some(installed)) => listing.installed.push(installed),
                 Ok(None) => {}
@@ -134,8 +136,12 @@ impl<'s> Packages<'s> {
 
     /// Removes a package or a damaged folder atomically. Calls `on_wait` once if it must wait for another process that
     /// changes the store.
-    pub fn remove(&self, found: &Found, on_wait: &mut dyn FnMut()) -> Result<(), StoreError> {
-        Lock::acquire(&self.folder(), on_wait)?.discard(found.folder())
+    pub fn remove(
+        &self,
+        found: &FoundPackage,
+        on_wait: &mut dyn FnMut(),
+    ) -> Result<(), StoreError> {
+        PackagesLock::acquire(&self.folder(), on_wait)?.discard(found.folder())
     }
 
     fn folder(&self) -> PathBuf {
@@ -143,19 +149,19 @@ impl<'s> Packages<'s> {
     }
 
     /// Finds the place of a package by name, version and digest.
-    fn spot(&self, name: &str, version: &Version, digest: Digest) -> Spot {
+    fn spot(&self, name: &str, version: &Version, digest: Digest) -> PlaceState {
         let mut last = self.folder();
         for digits in DIGEST_DIGITS {
             let folder = self.folder().join(folder_name(name, version, &digest, digits));
             if folder.symlink_metadata().is_err() {
-                return Spot::Free(folder);
+                return PlaceState::Free(folder);
             }
-            match Record::read(&folder) {
+            match PackageRecord::read(&folder) {
                 Ok(Some(installed)) if installed.digest == digest => {
                     return if self.open(&installed).is_ok() {
-                        Spot::Taken(installed)
+                        PlaceState::Taken(installed)
                     } else {
-                        Spot::Broken(folder)
+                        PlaceState::Broken(folder)
                     };
                 }
                 // Another package with the same first digits.
@@ -163,20 +169,20 @@ impl<'s> Packages<'s> {
                 Err(damaged) if damaged.digest.is_some_and(|other| other != digest) => {
                     last = folder;
                 }
-                Err(damaged) if damaged.harm == Harm::Newer => return Spot::Newer(damaged),
-                Ok(None) | Err(_) => return Spot::Broken(folder),
+                Err(damaged) if damaged.harm == Harm::Newer => return PlaceState::Newer(damaged),
+                Ok(None) | Err(_) => return PlaceState::Broken(folder),
             }
         }
         // Two packages never share a full digest, so the record here must be wrong.
-        Spot::Broken(last)
+        PlaceState::Broken(last)
     }
 }
 
 /// Opens the files of a package without verifying their content.
 fn files(installed: &Installed) -> Result<Source, StoreError> {
-    match Source::open(&installed.folder.join(FILES), &Limits::NONE) {
-        Ok(Opened::Passed(source)) => Ok(source),
-        Ok(Opened::Refused(findings)) => {
+    match Source::open(&installed.folder.join(FILES), &PackageLimits::NONE) {
+        Ok(OpenResult::Passed(source)) => Ok(source),
+        Ok(OpenResult::Refused(findings)) => {
             let first = findings
                 .iter()
                 .next()

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 pub use self::error::ProjectError;
-use self::record::{RECORD, Record};
+use self::record::{ProjectRecord, RECORD};
 use super::ids::ProjectId;
 use super::runs::lock;
 use super::{Flaw, Store};
@@ -241,7 +241,7 @@ impl<'s> Projects<'s> {
                 break Project { id, name, path, last_package: None, created: now() };
             }
         };
-        let text = Record::of(&project)?;
+        let text = ProjectRecord::of(&project)?;
         let staging = all.join(&format!("{STAGING}{}", project.id));
         staging.create()?;
         staging.write(RECORD, &text, Opening::New)?;
@@ -257,7 +257,7 @@ impl<'s> Projects<'s> {
         let id = ProjectId::parse(name).map_err(|_| unknown())?;
         let folder = self.folder().join(name);
         match folder.read(RECORD, record::MAX_RECORD) {
-            Ok(bytes) => Record::read(&bytes, &id),
+            Ok(bytes) => ProjectRecord::read(&bytes, &id),
             Err(error) if error.is_missing() && !folder.exists()? => Err(unknown()),
             Err(error) => Err(error.into()),
         }
@@ -265,7 +265,7 @@ impl<'s> Projects<'s> {
 
     fn write(&self, project: &Project) -> Result<(), ProjectError> {
         let folder = self.folder().join(project.id.as_str());
-        Ok(folder.replace(RECORD, &Record::of(project)?)?)
+        Ok(folder.replace(RECORD, &ProjectRecord::of(project)?)?)
     }
 
     /// Waits until no other process changes projects.

@@ -13,7 +13,7 @@ use crewagent_core::event::Event;
 use crewagent_core::frame_id::FrameId;
 use crewagent_core::run::history::History;
 
-pub(super) use self::list::Ending;
+pub(super) use self::list::JournalEnding;
 
 pub use self::create::NewRun;
 pub use self::error::RunError;
@@ -22,14 +22,14 @@ pub use self::lock::Holder;
 pub use self::record::{RunPackage, RunRecord, RunSubject, RunWorkflow};
 
 use self::create::now;
-use self::lock::{Lock, Taken, Wait};
+use self::lock::{LockResult, LockWait, RunLock};
 use super::Store;
 use super::ids::{ProjectId, RunId};
 use super::packages::Installed;
 use super::projects::{CONVERSATIONS, Project, ProjectError, Projects, REMOVED, RUNS};
 use crate::blobs::Blobs;
 use crate::disk::{DiskError, Folder};
-use crate::journal::{JOURNAL, Journal, Reader, Recovered};
+use crate::journal::{JOURNAL, Journal, JournalReader, Recovered};
 use crate::mounts::{Mounts, OpenError, Roots};
 
 /// Names in a run's folder.
@@ -93,7 +93,7 @@ pub struct RunFolder {
     /// Number of the owning process, from 1.
     pub epoch: u64,
     folder: Folder,
-    lock: Lock,
+    lock: RunLock,
 }
 
 /// Run that a process reads without owning it.
@@ -132,9 +132,11 @@ impl<'s> Runs<'s> {
     /// Opens a run as its owner, and repairs its journal.
     pub fn open(&self, id: &RunId) -> Result<RunFolder, RunError> {
         let folder = self.folder(id)?;
-        let mut lock = match Lock::take(&folder, Wait::Briefly) {
-            Ok(Taken::Ours(lock)) => lock,
-            Ok(Taken::Theirs(holder)) => return Err(RunError::InUse { id: id.clone(), holder }),
+        let mut lock = match RunLock::take(&folder, LockWait::Briefly) {
+            Ok(LockResult::Ours(lock)) => lock,
+            Ok(LockResult::Theirs(holder)) => {
+                return Err(RunError::InUse { id: id.clone(), holder });
+            }
             // Removed in the meantime.
             Err(error) if error.is_missing() => return Err(self.unknown(id.as_str())),
             Err(error) => return Err(error.into()),
@@ -165,8 +167,8 @@ impl<'s> Runs<'s> {
     }
 
     /// Returns a reader of the events of a run; reading needs no ownership.
-    pub fn journal(&self, id: &RunId) -> Result<Reader, RunError> {
-        Ok(Reader::new(folder_of(&self.folder(id)?, LOGS)))
+    pub fn journal(&self, id: &RunId) -> Result<JournalReader, RunError> {
+        Ok(JournalReader::new(folder_of(&self.folder(id)?, LOGS)))
     }
 
     /// Reads the current state documents of a run, its own first, then those of its frames; each with its path relative
@@ -241,9 +243,9 @@ impl<'s> Runs<'s> {
     /// Removes a run unless a process holds it; works for an unreadable run too.
     pub fn remove(&self, id: &RunId) -> Result<(), RunError> {
         let folder = self.folder(id)?;
-        let lock = match Lock::take(&folder, Wait::Briefly)? {
-            Taken::Ours(lock) => lock,
-            Taken::Theirs(holder) => return Err(RunError::InUse { id: id.clone(), holder }),
+        let lock = match RunLock::take(&folder, LockWait::Briefly)? {
+            LockResult::Ours(lock) => lock,
+            LockResult::Theirs(holder) => return Err(RunError::InUse { id: id.clone(), holder }),
         };
         // Windows cannot rename a folder that contains an open file.
         let lock = (!cfg!(windows)).then_some(lock);
@@ -375,8 +377,8 @@ impl RunView {
 }
 
 /// Reads the record and the end of the journal of the run in a folder.
-pub(super) fn glance(folder: &Folder, id: &RunId) -> Result<(RunRecord, Ending), RunError> {
-    Ok((RunRecord::read(folder, id)?, Ending::of(folder)?))
+pub(super) fn glance(folder: &Folder, id: &RunId) -> Result<(RunRecord, JournalEnding), RunError> {
+    Ok((RunRecord::read(folder, id)?, JournalEnding::of(folder)?))
 }
 
 /// Returns the modification time of the journal, which is cheaper than reading its last event.
@@ -385,8 +387,8 @@ pub(super) fn written(folder: &Folder) -> Option<SystemTime> {
 }
 
 /// Opens the events and the blobs of the run in a folder.
-pub(super) fn readable(folder: &Folder) -> (Reader, Blobs) {
-    (Reader::new(folder_of(folder, LOGS)), Blobs::new(folder.join(BLOBS)))
+pub(super) fn readable(folder: &Folder) -> (JournalReader, Blobs) {
+    (JournalReader::new(folder_of(folder, LOGS)), Blobs::new(folder.join(BLOBS)))
 }
 
 /// Returns the folders of one project.

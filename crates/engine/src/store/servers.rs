@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::{
     Environment, ImportedServer, KeySource, SecretError, ServerSettings, ServerWay, SettingsError,
-    SettingsFile, Store, Template, key_of,
+    SettingsFile, Store, VariableTemplate, key_of,
 };
 
 /// MCP servers of a store.
@@ -103,7 +103,7 @@ impl<'s> KnownServers<'s> {
         let is_set = |variable: &str| {
             environment.get(variable).is_some() || self.has_secret(server, variable)
         };
-        let values = values_of(&settings.way).into_iter().flat_map(Template::needs);
+        let values = values_of(&settings.way).into_iter().flat_map(VariableTemplate::needs);
         let unset: BTreeSet<&str> = values.filter(|variable| !is_set(variable)).collect();
         unset.into_iter().map(str::to_owned).collect()
     }
@@ -185,12 +185,12 @@ pub fn stored_name(server: &ServerName, variable: &str) -> String {
 
 /// Returns the names under which secrets of a server may be stored.
 fn stored_keys(server: &ServerName, settings: &ServerSettings) -> BTreeSet<String> {
-    let variables = values_of(&settings.way).into_iter().flat_map(Template::references);
+    let variables = values_of(&settings.way).into_iter().flat_map(VariableTemplate::references);
     variables.map(|variable| stored_name(server, variable)).collect()
 }
 
 /// Returns all values of a server that may refer to variables.
-fn values_of(way: &ServerWay) -> Vec<&Template> {
+fn values_of(way: &ServerWay) -> Vec<&VariableTemplate> {
     match way {
         ServerWay::Child { args, env, .. } => args.iter().chain(env.values()).collect(),
         ServerWay::Http { url, headers } => [url].into_iter().chain(headers.values()).collect(),

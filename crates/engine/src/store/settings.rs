@@ -20,21 +20,21 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use self::file::SettingsFile;
-pub use self::keys::Key;
+pub use self::keys::SettingKey;
 pub use self::models::{
-    Changes, ChosenModel, Environment, KeySource, MEASURED, ModelSettings, ProfileSettings,
+    ChosenModel, Environment, KeySource, MEASURED, ModelSettings, ProfileChanges, ProfileSettings,
     UnknownModel,
 };
 pub use self::policy::{FsSettings, McpSettings, PolicySettings};
 pub use self::run::{Cost, RunDefaults};
 pub use self::servers::{
-    ImportedServer, McpTable, Missing, ServerSettings, ServerWay, ServersFile, Template,
+    ImportedServer, McpTable, Missing, ServerSettings, ServerWay, ServersFile, VariableTemplate,
     import as import_servers,
 };
 pub use self::timeout::Timeout;
 
 use self::place::TextPosition;
-use crate::source::Limits;
+use crate::source::PackageLimits;
 
 /// Settings of one user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct Settings {
     pub run: RunDefaults,
     pub policy: PolicySettings,
     /// Limits of imported packages.
-    pub import: Limits,
+    pub import: PackageLimits,
     /// Configured models, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, ModelSettings>,
@@ -91,12 +91,12 @@ impl Settings {
     }
 
     /// Lists every setting.
-    pub fn keys() -> &'static [Key] {
+    pub fn keys() -> &'static [SettingKey] {
         keys::KEYS
     }
 
     /// Finds the setting with this path, such as `run`, `max-turns`.
-    pub fn key(parts: &[&str]) -> Option<Key> {
+    pub fn key(parts: &[&str]) -> Option<SettingKey> {
         keys::KEYS.iter().find(|key| key.is(parts)).copied()
     }
 
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_setting_that_is_not_given_has_its_default() {
         let settings = Settings::parse(Path::new("c"), "[import]\nmax-entries = 3\n").unwrap();
-        assert_eq!(settings.import, Limits { max_entries: 3, ..Limits::default() });
+        assert_eq!(settings.import, PackageLimits { max_entries: 3, ..PackageLimits::default() });
         assert_eq!(Settings::parse(Path::new("c"), "").unwrap(), Settings::default());
     }
 

@@ -7,7 +7,7 @@ use crewagent_format::integrity::Digest;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{Part, ServerFault, ToolResult};
+use super::{ResultPart, ServerFault, ToolResult};
 use crate::blobs::{BlobError, Blobs};
 
 /// Limit in bytes of a server's message about a failure.
@@ -22,7 +22,7 @@ const INVALID_PARAMS: i64 = -32602;
 /// A result as the model receives it, whole or cut.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+struct ResultReport {
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
@@ -31,12 +31,12 @@ struct Report {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     attachments: Vec<Attachment>,
     #[serde(flatten)]
-    cut: Option<Cut>,
+    cut: Option<CutResult>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Cut {
+struct CutResult {
     truncated: bool,
     bytes: usize,
     sha256: String,
@@ -67,8 +67,8 @@ pub(super) fn of(
     let (mut texts, mut attachments) = (Vec::new(), Vec::new());
     for part in parts {
         match part {
-            Part::Text(text) => texts.push(text),
-            Part::Attachment { kind, mime, bytes, uri } => {
+            ResultPart::Text(text) => texts.push(text),
+            ResultPart::Attachment { kind, mime, bytes, uri } => {
                 let mime_type = mime.map(|mime| cleaned(&mime, 100));
                 let uri = uri.map(|uri| cleaned(&uri, 1000));
                 attachments.push(Attachment { kind, mime_type, bytes, uri });
@@ -87,7 +87,7 @@ pub(super) fn of(
     let is_told = is_same || (text.is_empty() && structured.is_some());
     let content = Some(text).filter(|_| !is_told);
     let whole =
-        Report { ok: true, content, structured_content: structured, attachments, cut: None };
+        ResultReport { ok: true, content, structured_content: structured, attachments, cut: None };
     let written = written(&whole);
     if written.len() <= most {
         return Ok(Answer { result: written.into(), ..Answer::default() });
@@ -98,19 +98,23 @@ pub(super) fn of(
         (None, None) => String::new(),
     };
     blobs.put(words.as_bytes())?;
-    let cut = Cut {
+    let cut = CutResult {
         truncated: true,
         bytes: words.len(),
         sha256: Digest::of(words.as_bytes()).to_string(),
         content_preview: front(&words, most),
         hint: "The result is too long and only its beginning is here. Ask for less: a filter, a page, a smaller range.",
     };
-    let told =
-        Report { ok: true, attachments: whole.attachments, cut: Some(cut), ..Report::default() };
+    let told = ResultReport {
+        ok: true,
+        attachments: whole.attachments,
+        cut: Some(cut),
+        ..ResultReport::default()
+    };
     Ok(Answer { result: self::written(&told).into(), ..Answer::default() })
 }
 
-fn written(told: &Report) -> String {
+fn written(told: &ResultReport) -> String {
     serde_json::to_string(told).unwrap_or_else(|_| r#"{"ok":true}"#.to_owned())
 }
 

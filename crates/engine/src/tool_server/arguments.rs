@@ -37,7 +37,7 @@ pub(super) fn check(tool: &ServerTool, arguments: &Map<String, Json>) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use crewagent_core::tool::server_tool::Use;
+    use crewagent_core::tool::server_tool::ToolUse;
     use serde_json::json;
 
     use super::*;
@@ -46,7 +46,7 @@ mod tests {
         let tool = ServerTool {
             server: "s".parse().unwrap(),
             tool: "t".to_owned(),
-            used: Use::Tool,
+            used: ToolUse::Tool,
             description: String::new(),
             parameters: schema,
         };

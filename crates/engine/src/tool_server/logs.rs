@@ -12,10 +12,10 @@ const LINE_BYTES: usize = 400;
 
 /// The log of one server.
 #[derive(Debug, Default)]
-pub struct Logs(Mutex<Kept>);
+pub struct Logs(Mutex<LogBuffer>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct LogBuffer {
     lines: VecDeque<LogLine>,
     /// Number of lines since the server started.
     count: u64,
@@ -65,7 +65,7 @@ impl Logs {
         lines
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, LogBuffer> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

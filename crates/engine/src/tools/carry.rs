@@ -9,8 +9,8 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 
-use super::change::{Change, Draft, jobs};
-use super::{CallContext, Halt, Tools, denied};
+use super::change::{ContentDraft, PlannedChange, jobs};
+use super::{CallContext, ChangeHalt, Tools, denied};
 use crate::mounts::{self, Before, Mounts};
 
 /// A file of an intent, parsed from its record.
@@ -23,16 +23,16 @@ struct File {
 
 /// Returns the only file of a change that was just planned. The write itself compares the content, so no look at the
 /// file is needed before.
-fn fresh(change: &Change) -> Option<Result<Pending, Refusal>> {
+fn fresh(change: &PlannedChange) -> Option<Result<PendingFile, Refusal>> {
     let ([recorded], [images]) = (&change.intent.files[..], &change.files[..]) else { return None };
     Some(File::at(images.path.clone(), recorded).map(|file| {
         let (old, new) = (images.before.clone(), images.after.clone());
-        Pending { file, old, new }
+        PendingFile { file, old, new }
     }))
 }
 
 /// A file that still has its old content.
-struct Pending {
+struct PendingFile {
     file: File,
     old: Option<Arc<[u8]>>,
     /// None removes the file.
@@ -44,13 +44,13 @@ impl Tools<'_> {
         &self,
         call: &Call,
         intent: &Intent,
-        planned: Option<&Change>,
+        planned: Option<&PlannedChange>,
         context: &CallContext<'_>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ChangeHalt> {
         if let Some(one) = planned.and_then(fresh) {
             match self.write_all(&[one?]) {
                 // The file is not as planned any more; the comparison below finds out why.
-                Err(Halt::Refused(_)) => {}
+                Err(ChangeHalt::Refused(_)) => {}
                 result => return result,
             }
         }
@@ -85,8 +85,8 @@ impl Tools<'_> {
                 .and_then(|pending| self.write_all(&pending)),
         };
         result.map_err(|halt| match halt {
-            Halt::Refused(refusal) => half_done(*refusal, &finished).into(),
-            Halt::Failed(error) => Halt::Failed(error),
+            ChangeHalt::Refused(refusal) => half_done(*refusal, &finished).into(),
+            ChangeHalt::Failed(error) => ChangeHalt::Failed(error),
         })
     }
 
@@ -96,9 +96,9 @@ impl Tools<'_> {
         file: File,
         call: &Call,
         intent: &Intent,
-        planned: Option<&Change>,
+        planned: Option<&PlannedChange>,
         context: &CallContext<'_>,
-    ) -> Result<Pending, Halt> {
+    ) -> Result<PendingFile, ChangeHalt> {
         let images = planned.and_then(|change| {
             change
                 .files
@@ -107,20 +107,21 @@ impl Tools<'_> {
         });
         if let Some(images) = images {
             let (old, new) = (images.before.clone(), images.after.clone());
-            return Ok(Pending { file, old, new });
+            return Ok(PendingFile { file, old, new });
         }
         let jobs = jobs(call);
         let job = jobs.iter().find(|job| *job.path == file.path);
         let job = job.ok_or_else(|| other_result(&file))?;
-        let Draft { old, after, before, sha256, .. } = self.draft(job, context, &intent.time)?;
+        let ContentDraft { old, after, before, sha256, .. } =
+            self.draft(job, context, &intent.time)?;
         if before != file.before || sha256 != file.after {
             return Err(other_result(&file).into());
         }
-        Ok(Pending { file, old, new: after })
+        Ok(PendingFile { file, old, new: after })
     }
 
     /// Writes all files, or undoes what it wrote as far as possible.
-    fn write_all(&self, pending: &[Pending]) -> Result<(), Halt> {
+    fn write_all(&self, pending: &[PendingFile]) -> Result<(), ChangeHalt> {
         for (index, next) in pending.iter().enumerate() {
             let Err(halt) = apply(self.mounts, next) else { continue };
             if pending.len() > 1 {
@@ -135,31 +136,33 @@ impl Tools<'_> {
     }
 
     /// Turns an error into a refusal if the system protects the file and it is known to be unwritten.
-    fn explained(&self, halt: Halt, file: &File) -> Halt {
+    fn explained(&self, halt: ChangeHalt, file: &File) -> ChangeHalt {
         match halt {
-            Halt::Refused(refusal) => Halt::Refused(refusal),
-            Halt::Failed(error) => match (denied(&error), self.mounts.target(&file.path, 0)) {
-                (Some(refusal), Ok(Ok(target)))
-                    if target.old.as_ref().map(|old| old.sha256) == file.before =>
-                {
-                    refusal.into()
+            ChangeHalt::Refused(refusal) => ChangeHalt::Refused(refusal),
+            ChangeHalt::Failed(error) => {
+                match (denied(&error), self.mounts.target(&file.path, 0)) {
+                    (Some(refusal), Ok(Ok(target)))
+                        if target.old.as_ref().map(|old| old.sha256) == file.before =>
+                    {
+                        refusal.into()
+                    }
+                    _ => ChangeHalt::Failed(error),
                 }
-                _ => Halt::Failed(error),
-            },
+            }
         }
     }
 }
 
 /// Merges refusals and errors without turning an error into a refusal.
-fn settled<T>(answer: mounts::Answer<T>) -> Result<T, Halt> {
+fn settled<T>(answer: mounts::MountResult<T>) -> Result<T, ChangeHalt> {
     match answer {
         Ok(result) => Ok(result?),
-        Err(error) => Err(Halt::Failed(error)),
+        Err(error) => Err(ChangeHalt::Failed(error)),
     }
 }
 
 /// Writes a file, or removes it.
-fn apply(mounts: &Mounts, next: &Pending) -> Result<(), Halt> {
+fn apply(mounts: &Mounts, next: &PendingFile) -> Result<(), ChangeHalt> {
     let File { path, before, .. } = &next.file;
     settled(match (&next.new, before) {
         (Some(new), before) => mounts.replace(path, new, expected(*before)),
@@ -174,7 +177,7 @@ fn expected(digest: Option<Digest>) -> Before {
 }
 
 /// Restores the old content if the new one is there. A file that was changed since stays as it is.
-fn undo(mounts: &Mounts, done: &Pending) -> Result<(), Halt> {
+fn undo(mounts: &Mounts, done: &PendingFile) -> Result<(), ChangeHalt> {
     let File { path, before, after } = &done.file;
     let undone = match (before, &done.old, after) {
         (None, _, Some(after)) => mounts.remove(path, *after),
@@ -183,7 +186,7 @@ fn undo(mounts: &Mounts, done: &Pending) -> Result<(), Halt> {
     };
     match undone {
         Ok(Ok(()) | Err(_)) => Ok(()),
-        Err(error) => Err(Halt::Failed(error)),
+        Err(error) => Err(ChangeHalt::Failed(error)),
     }
 }
 

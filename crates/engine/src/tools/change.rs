@@ -5,29 +5,29 @@ use std::sync::Arc;
 use crewagent_core::call::{Call, FilePatchCall, StateCall, WriteCall};
 use crewagent_core::event::{Answer, FileIntent, Intent, Moved, StateChange};
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::state::guard::Transition;
+use crewagent_core::state::guard::StateTransition;
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 use serde::Serialize;
 
 use super::state::StateFile;
-use super::{CallContext, Halt, Moves, Plan, Tools, done, reached};
-use crate::mounts::Target;
+use super::{CallContext, CallPlan, ChangeHalt, Moves, Tools, done, reached};
+use crate::mounts::WriteTarget;
 
 /// Bytes of an old file that are kept to undo a change.
 pub(crate) const KEPT: usize = 16 << 20;
 
 /// A planned change.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct PlannedChange {
     /// Record written before the change is made.
     pub intent: Intent,
     /// Files in the order of the intent.
-    pub files: Vec<Images>,
+    pub files: Vec<FileImages>,
 }
 
-impl Change {
+impl PlannedChange {
     /// Returns the contents before the change, where they can be kept.
     pub fn before_images(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().filter_map(|file| file.before.as_deref())
@@ -36,7 +36,7 @@ impl Change {
 
 /// One file before and after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Images {
+pub struct FileImages {
     pub path: WritablePath,
     /// Resolved path; a link may lead elsewhere.
     pub place: VPath,
@@ -46,7 +46,7 @@ pub struct Images {
     pub after: Option<Arc<[u8]>>,
 }
 
-impl Images {
+impl FileImages {
     /// Returns the digest of the new content.
     pub(super) fn digest_after(&self) -> Option<Digest> {
         self.after.as_ref().map(|bytes| Digest::of(bytes))
@@ -54,12 +54,12 @@ impl Images {
 }
 
 /// Everything that a call does to one file.
-pub(super) struct Job<'c> {
+pub(super) struct FileJob<'c> {
     pub(super) path: &'c WritablePath,
-    pub(super) work: Work<'c>,
+    pub(super) work: FileWork<'c>,
 }
 
-pub(super) enum Work<'c> {
+pub(super) enum FileWork<'c> {
     Write(&'c WriteCall),
     /// In order, each on the result of the one before.
     Patches(Vec<&'c FilePatchCall>),
@@ -68,7 +68,7 @@ pub(super) enum Work<'c> {
 }
 
 /// The planned content of a file.
-pub(super) struct Draft {
+pub(super) struct ContentDraft {
     pub(super) path: WritablePath,
     /// Resolved path.
     pub(super) place: VPath,
@@ -78,7 +78,7 @@ pub(super) struct Draft {
     pub(super) after: Option<Arc<[u8]>>,
     /// Digest of `after`.
     pub(super) sha256: Option<Digest>,
-    pub(super) transition: Option<Box<Transition>>,
+    pub(super) transition: Option<Box<StateTransition>>,
 }
 
 /// Result for one file, as the model receives it.
@@ -93,11 +93,11 @@ struct FileReport<'d> {
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256_after: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'d Transition>,
+    state: Option<&'d StateTransition>,
 }
 
 impl<'d> FileReport<'d> {
-    fn new(call: &Call, draft: &'d Draft) -> Self {
+    fn new(call: &Call, draft: &'d ContentDraft) -> Self {
         let bytes_written = match call {
             Call::Write(call) if draft.transition.is_none() => Some(call.content.len()),
             // The runtime may have added to the model's text.
@@ -126,30 +126,37 @@ struct Several<'d> {
 }
 
 /// Returns the files of a call in the order of their names in it; none if the call writes none.
-pub(super) fn jobs(call: &Call) -> Vec<Job<'_>> {
+pub(super) fn jobs(call: &Call) -> Vec<FileJob<'_>> {
     match call {
-        Call::Write(call) => vec![Job { path: &call.path, work: Work::Write(call) }],
+        Call::Write(call) => vec![FileJob { path: &call.path, work: FileWork::Write(call) }],
         Call::Patch(call) => {
-            let mut jobs: Vec<Job<'_>> = Vec::new();
+            let mut jobs: Vec<FileJob<'_>> = Vec::new();
             for patch in &call.patches {
                 let same = jobs.iter_mut().find(|job| *job.path == patch.path);
                 match same.map(|job| &mut job.work) {
-                    Some(Work::Patches(patches)) => patches.push(patch),
-                    Some(Work::Write(_) | Work::State(_)) | None => {
-                        jobs.push(Job { path: &patch.path, work: Work::Patches(vec![patch]) });
+                    Some(FileWork::Patches(patches)) => patches.push(patch),
+                    Some(FileWork::Write(_) | FileWork::State(_)) | None => {
+                        jobs.push(FileJob {
+                            path: &patch.path,
+                            work: FileWork::Patches(vec![patch]),
+                        });
                     }
                 }
             }
             jobs
         }
-        Call::State(call) => vec![Job { path: &call.path, work: Work::State(call) }],
+        Call::State(call) => vec![FileJob { path: &call.path, work: FileWork::State(call) }],
         Call::Read(_) | Call::List(_) | Call::Search(_) | Call::AskUser(_) => Vec::new(),
     }
 }
 
 impl Tools<'_> {
-    pub(super) fn plan_change(&self, call: &Call, context: &CallContext<'_>) -> Result<Plan, Halt> {
-        let drafts: Vec<Draft> = jobs(call)
+    pub(super) fn plan_change(
+        &self,
+        call: &Call,
+        context: &CallContext<'_>,
+    ) -> Result<CallPlan, ChangeHalt> {
+        let drafts: Vec<ContentDraft> = jobs(call)
             .iter()
             .map(|job| self.draft(job, context, context.now))
             .collect::<Result<_, _>>()?;
@@ -159,11 +166,11 @@ impl Tools<'_> {
         let transition = drafts.iter().find_map(|draft| draft.transition.as_deref());
         let moved = transition.and_then(moved);
         if let (Moves::Ask, Some(moved)) = (context.moves, moved) {
-            return Ok(Plan::Approve(moved));
+            return Ok(CallPlan::Approve(moved));
         }
         let answer = self.answer(call, &drafts);
         if drafts.iter().all(|draft| draft.before == draft.sha256) {
-            return Ok(Plan::Answer(answer));
+            return Ok(CallPlan::Answer(answer));
         }
         let files = drafts.iter().map(|draft| FileIntent {
             path: draft.path.to_string(),
@@ -180,18 +187,23 @@ impl Tools<'_> {
             if let Some(transition) = draft.transition {
                 self.recent.keep(transition.into_document());
             }
-            Images { path: draft.path, place: draft.place, before: draft.old, after: draft.after }
+            FileImages {
+                path: draft.path,
+                place: draft.place,
+                before: draft.old,
+                after: draft.after,
+            }
         });
-        Ok(Plan::Change(Box::new(Change { intent, files: images.collect() })))
+        Ok(CallPlan::Change(Box::new(PlannedChange { intent, files: images.collect() })))
     }
 
     /// Works out the new content of one file.
     pub(super) fn draft(
         &self,
-        job: &Job<'_>,
+        job: &FileJob<'_>,
         context: &CallContext<'_>,
         now: &str,
-    ) -> Result<Draft, Halt> {
+    ) -> Result<ContentDraft, ChangeHalt> {
         let limit = context.policy.fs.max_write_bytes;
         let target = self.aim(job.path, KEPT.max(usize::try_from(limit).unwrap_or(usize::MAX)))?;
         let mut transition = None;
@@ -203,17 +215,17 @@ impl Tools<'_> {
             text.into()
         } else {
             match &job.work {
-                Work::Write(call) => super::write::written(call, &target, limit)?.into(),
-                Work::Patches(patches) => {
+                FileWork::Write(call) => super::write::written(call, &target, limit)?.into(),
+                FileWork::Patches(patches) => {
                     super::patch::patched(self.mounts, patches, &target, limit)?.into()
                 }
                 // This call always names the state document.
-                Work::State(_) => return Err(super::state::other_name(job.path).into()),
+                FileWork::State(_) => return Err(super::state::other_name(job.path).into()),
             }
         };
         let before = target.old.as_ref().map(|old| old.sha256);
         let old = target.old.filter(crate::mounts::FileContent::is_whole);
-        Ok(Draft {
+        Ok(ContentDraft {
             path: job.path.clone(),
             place: target.path,
             before,
@@ -225,14 +237,18 @@ impl Tools<'_> {
     }
 
     /// Returns the resolved target of a write.
-    fn aim(&self, path: &WritablePath, limit: usize) -> Result<Target, Halt> {
+    fn aim(&self, path: &WritablePath, limit: usize) -> Result<WriteTarget, ChangeHalt> {
         let target = reached(self.mounts.target(path, limit))?;
         self.check_target(path, &target)?;
         Ok(target)
     }
 
     /// Refuses other names of the state document, so that no call bypasses the guard.
-    pub(super) fn check_target(&self, path: &WritablePath, target: &Target) -> Result<(), Halt> {
+    pub(super) fn check_target(
+        &self,
+        path: &WritablePath,
+        target: &WriteTarget,
+    ) -> Result<(), ChangeHalt> {
         super::state::check_name(path, &target.path)?;
         if target.old.is_none() || path.path().is_state_document() {
             return Ok(());
@@ -243,7 +259,7 @@ impl Tools<'_> {
         }
     }
 
-    fn answer(&self, call: &Call, drafts: &[Draft]) -> Answer {
+    fn answer(&self, call: &Call, drafts: &[ContentDraft]) -> Answer {
         let created = drafts.iter().filter_map(|draft| self.created(draft)).collect();
         match drafts {
             [only] => done(&FileReport::new(call, only), created),
@@ -255,20 +271,20 @@ impl Tools<'_> {
     }
 
     /// Returns the path of a draft that creates an artifact.
-    fn created(&self, draft: &Draft) -> Option<String> {
+    fn created(&self, draft: &ContentDraft) -> Option<String> {
         let path = ProjectPath::new(draft.place.clone())?;
         let below = path.as_str().strip_prefix(self.artifacts.as_str())?;
         (draft.before.is_none() && draft.after.is_some() && below.starts_with('/'))
             .then(|| path.to_string())
     }
 
-    fn state_change(&self, transition: &Transition) -> Option<StateChange> {
+    fn state_change(&self, transition: &StateTransition) -> Option<StateChange> {
         self.workflow.map(|workflow| super::state::change_of(workflow, transition))
     }
 }
 
 /// Refuses two names of one file, because one change would overwrite the other.
-fn check_places(drafts: &[Draft]) -> Result<(), Refusal> {
+fn check_places(drafts: &[ContentDraft]) -> Result<(), Refusal> {
     for (index, draft) in drafts.iter().enumerate() {
         if let Some(twin) = drafts.iter().take(index).find(|other| other.place == draft.place) {
             let message =
@@ -280,7 +296,7 @@ fn check_places(drafts: &[Draft]) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(super) fn moved(transition: &Transition) -> Option<Moved> {
+pub(super) fn moved(transition: &StateTransition) -> Option<Moved> {
     transition.moved().map(|made| Moved {
         from: made.from.as_str().to_owned(),
         to: made.to.as_str().to_owned(),

@@ -3,7 +3,7 @@
 use crewagent_core::vpath::VPath;
 use serde::Serialize;
 
-use crate::mounts::{Answer, Mounts};
+use crate::mounts::{MountResult, Mounts};
 
 /// Limit of names in one answer; more give a preview.
 pub const MAX_ENTRIES: usize = 200;
@@ -23,7 +23,7 @@ pub struct List {
 /// Result of `fs.list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Listed {
+pub enum ListResult {
     Whole {
         path: VPath,
         /// Relative to the folder; folders end in `/`.
@@ -43,7 +43,7 @@ pub enum Listed {
 }
 
 /// Lists a folder.
-pub fn list(mounts: &Mounts, request: &List) -> Answer<Listed> {
+pub fn list(mounts: &Mounts, request: &List) -> MountResult<ListResult> {
     let depth = request.depth.clamp(1, MAX_DEPTH);
     let listing = match mounts.list(&request.path, depth, MAX_ENTRIES)? {
         Ok(listing) => listing,
@@ -57,7 +57,7 @@ pub fn list(mounts: &Mounts, request: &List) -> Answer<Listed> {
     });
     let fitting = fitting.count();
     if !listing.more && fitting == entries.len() {
-        return Ok(Ok(Listed::Whole { path, entries }));
+        return Ok(Ok(ListResult::Whole { path, entries }));
     }
     entries.truncate(fitting);
     let hint = if depth > 1 {
@@ -66,5 +66,5 @@ pub fn list(mounts: &Mounts, request: &List) -> Answer<Listed> {
         "There are more. Use fs.search with globs to find what you need."
     };
     let hint = hint.to_owned();
-    Ok(Ok(Listed::Preview { path, entries_preview: entries, truncated: true, hint }))
+    Ok(Ok(ListResult::Preview { path, entries_preview: entries, truncated: true, hint }))
 }

@@ -2,21 +2,21 @@
 
 use crewagent_core::call::{FilePatchCall, Operation};
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::tool::text_patch::{self, FileChange, TextPatch};
+use crewagent_core::tool::text_patch::{self, FileChangeKind, TextPatch};
 use crewagent_core::tool::window::{NotText, decode};
 use crewagent_core::vpath::WritablePath;
 
 use super::write::{check_limit, check_match};
-use super::{Halt, reached};
-use crate::mounts::{Mounts, Target};
+use super::{ChangeHalt, reached};
+use crate::mounts::{Mounts, WriteTarget};
 
 /// Returns the bytes of a file after all its patches.
 pub(super) fn patched(
     mounts: &Mounts,
     patches: &[&FilePatchCall],
-    target: &Target,
+    target: &WriteTarget,
     limit: u64,
-) -> Result<Vec<u8>, Halt> {
+) -> Result<Vec<u8>, ChangeHalt> {
     let Some(first) = patches.first() else { return Err(nothing().into()) };
     let path = &first.path;
     for patch in patches {
@@ -51,8 +51,10 @@ pub(super) fn patched(
 fn adds(patch: &FilePatchCall) -> bool {
     match &patch.operation {
         Operation::Text(TextPatch::Diff(file)) => match &file.change {
-            FileChange::Add(_) => true,
-            FileChange::Delete | FileChange::Update(_) | FileChange::Move { .. } => false,
+            FileChangeKind::Add(_) => true,
+            FileChangeKind::Delete | FileChangeKind::Update(_) | FileChangeKind::Move { .. } => {
+                false
+            }
         },
         Operation::Text(TextPatch::Replace(_)) | Operation::UpdateFrontmatter(_) => false,
     }

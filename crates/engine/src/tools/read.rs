@@ -8,7 +8,7 @@ use crewagent_core::tool::window::{NotText, bounds, decode, preview};
 use crewagent_core::vpath::VPath;
 use serde::Serialize;
 
-use crate::mounts::{Answer, Measured, Mounts};
+use crate::mounts::{Measured, MountResult, Mounts};
 
 /// Bytes shown of a file that is too large to be read whole.
 const PREVIEW: usize = 4096;
@@ -18,7 +18,7 @@ const SNIFFED: usize = 8 * 1024;
 /// Result of `fs.read`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Read {
+pub struct FileExcerpt {
     pub path: VPath,
     /// Size of the whole file.
     pub bytes: u64,
@@ -52,9 +52,9 @@ pub struct Shown {
 }
 
 /// Reads a file or a window of it, up to `limit` bytes.
-pub fn read(mounts: &Mounts, call: &ReadCall, limit: u64) -> Answer<Read> {
+pub fn read(mounts: &Mounts, call: &ReadCall, limit: u64) -> MountResult<FileExcerpt> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut lines = Lines::new(call, limit);
+    let mut lines = LineCollector::new(call, limit);
     let measured = match mounts.stream(&call.path, |piece| lines.take(piece))? {
         Ok(measured) => measured,
         Err(refusal) => return Ok(Err(refusal)),
@@ -64,16 +64,16 @@ pub fn read(mounts: &Mounts, call: &ReadCall, limit: u64) -> Answer<Read> {
 
 fn answer(
     call: &ReadCall,
-    lines: &Lines,
+    lines: &LineCollector,
     measured: Measured,
     limit: usize,
-) -> Result<Read, Refusal> {
+) -> Result<FileExcerpt, Refusal> {
     let (path, bytes) = (call.path.clone(), measured.size);
     let text = lines.text().map_err(|why| binary(call, measured, why))?;
     let total = lines.total();
     let (first, last) = bounds(total, call.start, call.end)?;
     let is_window = call.start.is_some() || call.end.is_some();
-    let mut read = Read {
+    let mut read = FileExcerpt {
         path,
         bytes,
         sha256: measured.sha256.to_string(),
@@ -132,7 +132,7 @@ fn binary(call: &ReadCall, measured: Measured, why: NotText) -> Refusal {
 }
 
 /// The requested lines, collected from a stream.
-struct Lines {
+struct LineCollector {
     first: u64,
     last: u64,
     limit: usize,
@@ -149,7 +149,7 @@ struct Lines {
     is_ended: bool,
 }
 
-impl Lines {
+impl LineCollector {
     fn new(call: &ReadCall, limit: usize) -> Self {
         Self {
             first: call.start.unwrap_or(1).max(1),

@@ -17,11 +17,11 @@ use crewagent_core::vpath::VPath;
 use serde::Serialize;
 
 use self::globs::Globs;
-use self::pattern::Pattern;
-use self::scan::Scan;
-use self::walk::Files;
+use self::pattern::QueryPattern;
+use self::scan::SearchScan;
+use self::walk::SearchFiles;
 use crate::cancel::Deadline;
-use crate::mounts::{Answer, Kind, Mounts};
+use crate::mounts::{EntryKind, MountResult, Mounts};
 
 /// Default path.
 pub const DEFAULT_PATH: &str = "@project";
@@ -93,7 +93,7 @@ impl Search {
 
 /// Result of `fs.search`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct SearchResult {
     /// One entry for each matching line: file by file, those of a folder before those of its subfolders.
     pub matches: Vec<Match>,
     /// True if there are more matches.
@@ -129,14 +129,14 @@ pub struct Stats {
 }
 
 /// Searches the files. Returns a refusal if the deadline passes.
-pub fn search(mounts: &Mounts, request: &Search, deadline: &Deadline) -> Answer<Found> {
+pub fn search(mounts: &Mounts, request: &Search, deadline: &Deadline) -> MountResult<SearchResult> {
     let request = Search {
         before: request.before.min(MAX_CONTEXT),
         after: request.after.min(MAX_CONTEXT),
         max_matches: request.max_matches.clamp(1, MAX_MATCHES),
         ..request.clone()
     };
-    let prepared = Pattern::new(&request)
+    let prepared = QueryPattern::new(&request)
         .and_then(|pattern| Ok((pattern, Globs::new(&request.globs, &request.path)?)));
     let (pattern, globs) = match prepared {
         Ok(prepared) => prepared,
@@ -146,8 +146,8 @@ pub fn search(mounts: &Mounts, request: &Search, deadline: &Deadline) -> Answer<
         Ok(stat) => stat,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let mut scan = Scan::new(&pattern, &request, deadline);
-    let files = if stat.kind == Kind::Folder {
+    let mut scan = SearchScan::new(&pattern, &request, deadline);
+    let files = if stat.kind == EntryKind::Folder {
         let failed = |error| Mounts::failure("search", &request.path, error);
         let tree = mounts.tree(&request.path);
         let files = walk::walk(tree, request.path.relative(), &globs, deadline).map_err(failed)?;
@@ -159,7 +159,7 @@ pub fn search(mounts: &Mounts, request: &Search, deadline: &Deadline) -> Answer<
             Err(refusal) => return Ok(Err(refusal)),
         };
         scan.file(file, size).map_err(|error| Mounts::failure("read", &request.path, error))?;
-        Files::single(request.path.relative())
+        SearchFiles::single(request.path.relative())
     };
     if deadline.is_over() {
         return Ok(Err(stopped()));
@@ -168,9 +168,9 @@ pub fn search(mounts: &Mounts, request: &Search, deadline: &Deadline) -> Answer<
 }
 
 /// Collects as many matches as the call asks for and the answer can hold.
-fn assemble(scan: Scan<'_>, files: &Files, request: &Search) -> Found {
+fn assemble(scan: SearchScan<'_>, files: &SearchFiles, request: &Search) -> SearchResult {
     let outcome = scan.finish(files.len());
-    let mut found = Found {
+    let mut found = SearchResult {
         matches: Vec::new(),
         truncated: files.cut || outcome.matches_found > request.max_matches,
         stats: Stats { files_scanned: outcome.files_scanned, matches_found: outcome.matches_found },
@@ -187,7 +187,7 @@ fn assemble(scan: Scan<'_>, files: &Files, request: &Search) -> Found {
             found.truncated = true;
             break;
         }
-        let lines::Line { number, column, text, before, after } = line;
+        let lines::MatchLine { number, column, text, before, after } = line;
         found.matches.push(Match { path, line: number, column, text, before, after });
     }
     found.hint = hint(found.truncated, files.skipped + outcome.files_skipped);

@@ -8,7 +8,7 @@ use crewagent_core::call::{FilePatchCall, Operation, WriteCall, WriteMode};
 use crewagent_core::event::StateChange;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{DocumentError, Proposed, STATE_FILE, StateDocument};
-use crewagent_core::state::guard::{self, Proposal, Transition};
+use crewagent_core::state::guard::{self, Proposal, StateTransition};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::tool::text_patch;
@@ -16,12 +16,12 @@ use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use crewagent_format::package::Workflow;
 use crewagent_format::path::PackagePath;
 
-use super::change::{Job, Work, moved};
+use super::change::{FileJob, FileWork, moved};
 use super::patch::about;
 use super::write::{check_limit, check_match, exists};
-use super::{CallContext, Halt, Tools};
+use super::{CallContext, ChangeHalt, Tools};
 use crate::disk::DiskErrorKind;
-use crate::mounts::{self, MountError, Mounts, Target};
+use crate::mounts::{self, MountError, Mounts, WriteTarget};
 
 /// The state document as it was last read or written. The same bytes are not parsed again, and a change from outside is
 /// noticed.
@@ -83,17 +83,21 @@ pub(super) struct StateFile<'s, 'w> {
 
 impl StateFile<'_, '_> {
     /// Returns the legal transition that a job makes.
-    pub(super) fn transition(&self, job: &Job<'_>, target: &Target) -> Result<Transition, Halt> {
+    pub(super) fn transition(
+        &self,
+        job: &FileJob<'_>,
+        target: &WriteTarget,
+    ) -> Result<StateTransition, ChangeHalt> {
         let workflow = self.tools.workflow.ok_or_else(no_workflow)?;
         let old = self.read(target)?;
         let limit = self.context.policy.fs.max_write_bytes;
         let new = match &job.work {
-            Work::Write(_) | Work::Patches(_) if self.context.policy.strict => {
+            FileWork::Write(_) | FileWork::Patches(_) if self.context.policy.strict => {
                 return Err(not_directly().into());
             }
-            Work::Write(call) => proposed(call, &old, target, limit)?,
-            Work::Patches(patches) => patched(patches, &old, target, limit)?,
-            Work::State(call) => {
+            FileWork::Write(call) => proposed(call, &old, target, limit)?,
+            FileWork::Patches(patches) => patched(patches, &old, target, limit)?,
+            FileWork::State(call) => {
                 let update = match &call.completion {
                     Some(node) => node.update(&call.update, &old, &workflow.graph)?,
                     None => call.update.clone(),
@@ -118,7 +122,7 @@ impl StateFile<'_, '_> {
     }
 
     /// Reads the current document.
-    fn read(&self, target: &Target) -> Result<Arc<StateDocument>, Refusal> {
+    fn read(&self, target: &WriteTarget) -> Result<Arc<StateDocument>, Refusal> {
         let lost = |why: &str| {
             let message = format!("`{STATE_FILE}` {why}, so no change of it can be checked.");
             Refusal::new(RefusalCode::InvalidFrontmatter, message)
@@ -145,7 +149,7 @@ impl StateFile<'_, '_> {
 pub(crate) fn with_project<T>(
     mounts: &Mounts,
     judge: impl FnOnce(&dyn Fn(&ProjectPath) -> bool) -> Result<T, Refusal>,
-) -> mounts::Answer<T> {
+) -> mounts::MountResult<T> {
     let failure: RefCell<Option<MountError>> = RefCell::new(None);
     let result = judge(&|path| match mounts.exists(path.vpath()) {
         Ok(found) => found == Ok(true),
@@ -182,7 +186,7 @@ fn no_workflow() -> Refusal {
 fn proposed(
     call: &WriteCall,
     old: &StateDocument,
-    target: &Target,
+    target: &WriteTarget,
     limit: u64,
 ) -> Result<Proposed, Refusal> {
     check_match(&call.path, call.if_match, target)?;
@@ -199,7 +203,7 @@ fn proposed(
 fn patched(
     patches: &[&FilePatchCall],
     old: &StateDocument,
-    target: &Target,
+    target: &WriteTarget,
     limit: u64,
 ) -> Result<Proposed, Refusal> {
     let mut text = old.text().clone();
@@ -228,7 +232,7 @@ fn patched(
 }
 
 /// Returns the event data of a transition.
-pub(crate) fn change_of(workflow: &Workflow, transition: &Transition) -> StateChange {
+pub(crate) fn change_of(workflow: &Workflow, transition: &StateTransition) -> StateChange {
     StateChange {
         frame: None,
         state: RunState::of(transition.document(), &workflow.graph),

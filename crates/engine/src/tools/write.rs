@@ -5,11 +5,15 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::WritablePath;
 use crewagent_format::integrity::Digest;
 
-use super::Halt;
-use crate::mounts::Target;
+use super::ChangeHalt;
+use crate::mounts::WriteTarget;
 
 /// Returns the bytes of the file after a write.
-pub(super) fn written(call: &WriteCall, target: &Target, limit: u64) -> Result<Vec<u8>, Halt> {
+pub(super) fn written(
+    call: &WriteCall,
+    target: &WriteTarget,
+    limit: u64,
+) -> Result<Vec<u8>, ChangeHalt> {
     check_match(&call.path, call.if_match, target)?;
     check_limit(&call.path, call.content.len() as u64, limit)?;
     let new = call.content.as_bytes();
@@ -29,7 +33,7 @@ pub(super) fn written(call: &WriteCall, target: &Target, limit: u64) -> Result<V
 pub(super) fn check_match(
     path: &WritablePath,
     wanted: Option<Digest>,
-    target: &Target,
+    target: &WriteTarget,
 ) -> Result<(), Refusal> {
     let Some(wanted) = wanted else { return Ok(()) };
     match target.old.as_ref().map(|old| old.sha256) {

@@ -9,7 +9,7 @@ use crewagent_core::event::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Listener;
+use super::WakeListener;
 use crate::store::{JournalId, RunId};
 
 /// Number of buffered events; older ones are only in the journal.
@@ -119,7 +119,7 @@ struct BufferState {
     /// Deltas of the next event.
     deltas: Vec<MergedDelta>,
     is_open: bool,
-    listeners: Vec<Weak<Listener>>,
+    listeners: Vec<Weak<WakeListener>>,
 }
 
 /// Consecutive deltas of one channel, merged.
@@ -154,7 +154,7 @@ impl EventBuffer {
     }
 
     /// Calls a listener after every event, until it is dropped.
-    pub fn subscribe(&self, listener: &Arc<Listener>) {
+    pub fn subscribe(&self, listener: &Arc<WakeListener>) {
         let mut state = self.state();
         state.listeners.retain(|listener| listener.strong_count() > 0);
         state.listeners.push(Arc::downgrade(listener));

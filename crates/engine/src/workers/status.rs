@@ -11,7 +11,7 @@ use crewagent_core::state::run_state::RunState;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Listener;
+use super::WakeListener;
 use crate::store::JournalId;
 
 /// Number of entries; clients fetch whole lists again from time to time anyway.
@@ -58,12 +58,12 @@ pub struct RunStatus {
 pub struct RunStatusBoard {
     version: u64,
     statuses: BTreeMap<JournalId, (u64, RunStatus)>,
-    listeners: Vec<Weak<Listener>>,
+    listeners: Vec<Weak<WakeListener>>,
 }
 
 impl RunStatusBoard {
     /// Calls a listener after every change, until it is dropped, and returns the current version.
-    pub fn subscribe(&mut self, listener: &Arc<Listener>) -> u64 {
+    pub fn subscribe(&mut self, listener: &Arc<WakeListener>) -> u64 {
         self.listeners.retain(|listener| listener.strong_count() > 0);
         self.listeners.push(Arc::downgrade(listener));
         self.version

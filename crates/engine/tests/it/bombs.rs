@@ -5,8 +5,8 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crewagent_engine::source::{Limits, Opened, Source};
-use crewagent_testkit::archive::{Archive, Entry, checksum, deflated, deflated_zeros};
+use crewagent_engine::source::{OpenResult, PackageLimits, Source};
+use crewagent_testkit::archive::{ZipArchive, ZipEntry, checksum, deflated, deflated_zeros};
 
 use crate::support::{describe, scratch, with, write};
 
@@ -28,9 +28,9 @@ fn check_bomb(bytes: &[u8], expected: &[&str]) {
 /// Returns the codes, each once.
 fn open(path: &Path) -> Vec<String> {
     let start = Instant::now();
-    let opened = Source::open(path, &Limits::default()).unwrap();
+    let opened = Source::open(path, &PackageLimits::default()).unwrap();
     assert!(start.elapsed() < MOST_TIME, "it took {:?}", start.elapsed());
-    let Opened::Refused(findings) = opened else { return Vec::new() };
+    let OpenResult::Refused(findings) = opened else { return Vec::new() };
     let mut codes: Vec<_> =
         describe(Some(&findings)).iter().map(|told| told[..5].to_owned()).collect();
     codes.sort();
@@ -67,18 +67,18 @@ fn in_a_process_of_its_own() {
 fn an_entry_of_two_gibibytes() {
     let packed = deflated_zeros(2048);
     assert!(packed.len() < 3 << 20);
-    let honest = with(Entry::packed("assets/zeros", packed.clone(), 2 << 30));
+    let honest = with(ZipEntry::packed("assets/zeros", packed.clone(), 2 << 30));
     check_bomb(&honest.bytes(), &["BM110", "BM111", "BM112"]);
     // The archive claims to be small, or just small enough.
-    let lying = with(Entry::packed("assets/zeros", packed.clone(), 1_000));
+    let lying = with(ZipEntry::packed("assets/zeros", packed.clone(), 1_000));
     check_bomb(&lying.bytes(), &["BM114"]);
-    let lying = with(Entry::packed("assets/zeros", packed, 64 << 20));
+    let lying = with(ZipEntry::packed("assets/zeros", packed, 64 << 20));
     check_bomb(&lying.bytes(), &["BM114"]);
 }
 
 #[test]
 fn a_stored_entry_that_says_it_has_two_gibibytes() {
-    let entry = Entry::stored("assets/x", "x").size(2 << 30).packed_size(2 << 30);
+    let entry = ZipEntry::stored("assets/x", "x").size(2 << 30).packed_size(2 << 30);
     check_bomb(&with(entry).bytes(), &["BM110", "BM111", "BM114"]);
 }
 
@@ -86,7 +86,7 @@ fn a_stored_entry_that_says_it_has_two_gibibytes() {
 fn overlapping_entries_that_unpack_to_four_gibibytes() {
     let names: Vec<String> = (0..220).map(|n| format!("{n:03}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let bytes = Archive::overlapping(&names, &vec![0; 20 << 20]);
+    let bytes = ZipArchive::overlapping(&names, &vec![0; 20 << 20]);
     assert!(bytes.len() < 60_000, "{} bytes", bytes.len());
     check_bomb(&bytes, &["BM110", "BM112", "BM114"]);
 }
@@ -95,12 +95,13 @@ fn overlapping_entries_that_unpack_to_four_gibibytes() {
 fn overlapping_entries_within_all_other_limits() {
     let names: Vec<String> = (0..400).map(|n| format!("{n:03}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    check_bomb(&Archive::overlapping(&names, &vec![0; 1_000_000]), &["BM114"]);
+    check_bomb(&ZipArchive::overlapping(&names, &vec![0; 1_000_000]), &["BM114"]);
 }
 
 #[test]
 fn a_hundred_thousand_entries() {
-    let many = |count: usize| Archive::of((0..count).map(|n| Entry::stored(format!("{n}"), "")));
+    let many =
+        |count: usize| ZipArchive::of((0..count).map(|n| ZipEntry::stored(format!("{n}"), "")));
     check_bomb(&many(100_000).zip64().bytes(), &["BM109"]);
     check_bomb(&many(70_000).zip64().bytes(), &["BM109"]);
     // The end record without ZIP64 counts 70,000 entries as 4,464.
@@ -109,14 +110,14 @@ fn a_hundred_thousand_entries() {
 
 #[test]
 fn few_entries_that_need_a_hundred_thousand_folders() {
-    let deep = |n: usize| Entry::stored(format!("{n}{}", "/a".repeat(500)), "");
-    check_bomb(&Archive::of((0..1_000).map(deep)).bytes(), &["BM109"]);
+    let deep = |n: usize| ZipEntry::stored(format!("{n}{}", "/a".repeat(500)), "");
+    check_bomb(&ZipArchive::of((0..1_000).map(deep)).bytes(), &["BM109"]);
 }
 
 #[test]
 fn names_as_long_as_the_format_allows() {
-    let long = |n: usize| Entry::stored(format!("{n:05}{}", "x".repeat(60_000)), "");
-    check_bomb(&Archive::of((0..1_000).map(long)).bytes(), &["BM104"]);
+    let long = |n: usize| ZipEntry::stored(format!("{n:05}{}", "x".repeat(60_000)), "");
+    check_bomb(&ZipArchive::of((0..1_000).map(long)).bytes(), &["BM104"]);
 }
 
 #[test]
@@ -151,6 +152,6 @@ fn an_end_record_that_claims_the_whole_file() {
 fn what_passes_needs_little_memory_too() {
     let content = vec![b'x'; 1 << 20];
     let (packed, crc) = (deflated(&content), checksum(&content));
-    let mib = |n: usize| Entry::packed(format!("{n}"), packed.clone(), 1 << 20).crc(crc);
-    check_bomb(&Archive::of((0..128).map(mib)).bytes(), &[]);
+    let mib = |n: usize| ZipEntry::packed(format!("{n}"), packed.clone(), 1 << 20).crc(crc);
+    check_bomb(&ZipArchive::of((0..128).map(mib)).bytes(), &[]);
 }

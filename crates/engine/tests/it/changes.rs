@@ -4,7 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use crewagent_core::run::history::named;
-use crewagent_engine::changes::{Changes, ChangesError, HunkSide, Outcome, Prospect, Scope};
+use crewagent_engine::changes::{
+    ChangesError, HunkSide, Prospect, RevertOutcome, RevertScope, RunChanges,
+};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::store::RunId;
 use crewagent_format::integrity::Digest;
@@ -27,8 +29,8 @@ impl ChangesFixture {
         Self { golden_fixture, id }
     }
 
-    fn changes(&self) -> Changes {
-        Changes::of(&self.golden_fixture.store(Disk::real()), &self.id).unwrap()
+    fn changes(&self) -> RunChanges {
+        RunChanges::of(&self.golden_fixture.store(Disk::real()), &self.id).unwrap()
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -43,13 +45,13 @@ impl ChangesFixture {
         named(self.changes().visits(), visit).unwrap().seq
     }
 
-    fn plan_revert(&self, scope: Scope) -> Vec<(String, Prospect, Vec<String>)> {
+    fn plan_revert(&self, scope: RevertScope) -> Vec<(String, Prospect, Vec<String>)> {
         let way = self.changes().plan_revert(scope).unwrap();
         way.into_iter().map(|file| (file.path, file.prospect, file.later)).collect()
     }
 }
 
-fn all(changes: &Changes, scope: Scope) -> Vec<(String, Option<Digest>)> {
+fn all(changes: &RunChanges, scope: RevertScope) -> Vec<(String, Option<Digest>)> {
     let way = changes.plan_revert(scope).unwrap();
     way.into_iter().map(|file| (file.path, file.now)).collect()
 }
@@ -91,7 +93,7 @@ fn a_hunk_that_is_not_one_of_the_file_is_refused() {
 #[test]
 fn a_step_is_taken_back_and_says_who_wrote_there_later() {
     let fixture = ChangesFixture::set();
-    let revise = Scope::Step(fixture.seq("step-03-revise"));
+    let revise = RevertScope::Step(fixture.seq("step-03-revise"));
     let later = vec!["decide-02-review".to_owned()];
     let expected = [
         (DRAFT.to_owned(), Prospect::Ready, Vec::new()),
@@ -100,7 +102,7 @@ fn a_step_is_taken_back_and_says_who_wrote_there_later() {
     assert_eq!(fixture.plan_revert(revise), expected);
     let changes = fixture.changes();
     for (path, outcome) in changes.revert(revise, &all(&changes, revise)).unwrap() {
-        assert_eq!(outcome, Outcome::Reverted, "{path}");
+        assert_eq!(outcome, RevertOutcome::Reverted, "{path}");
     }
     assert!(!fixture.text(DRAFT).unwrap().contains("four days"));
     assert!(!fixture.text(REVIEW).unwrap().contains("Answer to round 1"));
@@ -115,7 +117,7 @@ fn a_step_is_taken_back_and_says_who_wrote_there_later() {
 #[test]
 fn what_somebody_else_has_changed_is_left_alone() {
     let fixture = ChangesFixture::set();
-    let first = Scope::Onward(fixture.seq("step-01-draft"));
+    let first = RevertScope::Onward(fixture.seq("step-01-draft"));
     let agreed = all(&fixture.changes(), first);
     fs::write(fixture.path(REVIEW), "my own words\n").unwrap();
     let conflict = |(path, prospect, _): &(String, Prospect, Vec<String>)| {
@@ -126,26 +128,29 @@ fn what_somebody_else_has_changed_is_left_alone() {
     let outcomes = fixture.changes().revert(first, &agreed).unwrap();
     let left: Vec<&String> = outcomes
         .iter()
-        .filter(|(_, outcome)| *outcome != Outcome::Reverted)
+        .filter(|(_, outcome)| *outcome != RevertOutcome::Reverted)
         .map(|(path, _)| path)
         .collect();
     assert_eq!(left, [REVIEW]);
     assert_eq!(fixture.text(REVIEW).as_deref(), Some("my own words\n"));
     assert_eq!(fixture.text(DRAFT), None);
-    assert!(matches!(fixture.changes().plan_revert(Scope::Step(2)), Err(ChangesError::NoVisit(2))));
+    assert!(matches!(
+        fixture.changes().plan_revert(RevertScope::Step(2)),
+        Err(ChangesError::NoVisit(2))
+    ));
 }
 
 #[test]
 fn only_what_was_agreed_to_is_taken_back() {
     let fixture = ChangesFixture::set();
-    let revise = Scope::Step(fixture.seq("step-03-revise"));
+    let revise = RevertScope::Step(fixture.seq("step-03-revise"));
     let changes = fixture.changes();
     let mut agreed = all(&changes, revise);
     agreed.retain(|(path, _)| path == DRAFT);
     agreed.push(("notes/wiki.md".to_owned(), Some(Digest::of(b""))));
     let review = fixture.text(REVIEW);
     let outcomes = changes.revert(revise, &agreed).unwrap();
-    assert_eq!(outcomes[0], (DRAFT.to_owned(), Outcome::Reverted));
-    assert!(matches!(&outcomes[1].1, Outcome::Left(_)));
+    assert_eq!(outcomes[0], (DRAFT.to_owned(), RevertOutcome::Reverted));
+    assert!(matches!(&outcomes[1].1, RevertOutcome::Left(_)));
     assert_eq!(fixture.text(REVIEW), review);
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crewagent_engine::disk::{Deed, Disk, DiskHook, Op, Verdict};
+use crewagent_engine::disk::{Deed, Disk, DiskHook, HookVerdict, Op};
 
 /// Error of the operations of a dead process.
 pub(crate) const DEAD: &str = "the process is dead";
@@ -79,7 +79,7 @@ impl Recorder {
 }
 
 impl DiskHook for Recorder {
-    fn before(&self, op: &Op<'_>) -> Verdict {
+    fn before(&self, op: &Op<'_>) -> HookVerdict {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         self.log.lock().unwrap().push(line(op));
         let dead = || io::Error::other(DEAD);
@@ -89,25 +89,25 @@ impl DiskHook for Recorder {
         };
         let verdict = match self.fault {
             Fault::Once(at, errno) if number == at => {
-                Verdict::Fail(io::Error::from_raw_os_error(errno))
+                HookVerdict::Fail(io::Error::from_raw_os_error(errno))
             }
             Fault::Always(at, errno) if number >= at => {
-                Verdict::Fail(io::Error::from_raw_os_error(errno))
+                HookVerdict::Fail(io::Error::from_raw_os_error(errno))
             }
             Fault::Short(at, bytes) if number == at => {
-                Verdict::Short { bytes, error: io::Error::from_raw_os_error(28) }
+                HookVerdict::Short { bytes, error: io::Error::from_raw_os_error(28) }
             }
-            Fault::Torn(at) if number == at => Verdict::Short { bytes: half, error: dead() },
+            Fault::Torn(at) if number == at => HookVerdict::Short { bytes: half, error: dead() },
             Fault::CrashAfter(at) if number == at => {
                 self.note_rename(op);
-                Verdict::Late(dead())
+                HookVerdict::Late(dead())
             }
             Fault::Crash(at) | Fault::Torn(at) | Fault::CrashAfter(at) if number >= at => {
-                Verdict::Fail(dead())
+                HookVerdict::Fail(dead())
             }
             _ => {
                 self.note_rename(op);
-                return Verdict::Proceed;
+                return HookVerdict::Proceed;
             }
         };
         self.fired.fetch_add(1, Ordering::Relaxed);

@@ -6,22 +6,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use crewagent_engine::source::{Limits, Opened, Source};
+use crewagent_engine::source::{OpenResult, PackageLimits, Source};
 use crewagent_format::diagnostic::Code;
-use crewagent_testkit::archive::{ENCRYPTED, Entry};
+use crewagent_testkit::archive::{ENCRYPTED, ZipEntry};
 
 use crate::support::with;
 
 /// Returns an archive, and the `[limits]` to read it with.
 #[allow(clippy::wildcard_enum_match_arm, reason = "the others are not about archives")]
 fn case(code: Code) -> Option<(Vec<u8>, &'static str)> {
-    let asset = |name: &str| Entry::stored(name, "An asset.\n");
+    let asset = |name: &str| ZipEntry::stored(name, "An asset.\n");
     let archive = match code {
         Code::NotAnArchive => return Some((b"This is a letter, not an archive.\n".to_vec(), "")),
         Code::AbsoluteEntry => with(asset("/etc/cron.d/evil")),
         Code::ParentEntry => with(asset("../outside.md")),
         Code::BadEntryName => with(asset("assets/aux.md")),
-        Code::LinkEntry => with(Entry::link("assets/link.md", "/etc/passwd")),
+        Code::LinkEntry => with(ZipEntry::link("assets/link.md", "/etc/passwd")),
         Code::DuplicateEntry => with(asset("assets/a.md")).with(asset("assets/a.md")),
         Code::CaseCollision => with(asset("assets/a.md")).with(asset("assets/A.md")),
         Code::EncryptedEntry => with(asset("assets/secret.md").flags(ENCRYPTED)),
@@ -32,10 +32,10 @@ fn case(code: Code) -> Option<(Vec<u8>, &'static str)> {
             return Some((with(asset("assets/a.md")).bytes(), "max-unpacked-bytes = 1024"));
         }
         Code::FileTooLarge => {
-            let archive = with(Entry::stored("assets/large.md", "Large. ".repeat(300)));
+            let archive = with(ZipEntry::stored("assets/large.md", "Large. ".repeat(300)));
             return Some((archive.bytes(), "max-file-bytes = 2048"));
         }
-        Code::RatioTooHigh => with(Entry::file("assets/blank.dat", vec![0; (1 << 20) + 1])),
+        Code::RatioTooHigh => with(ZipEntry::file("assets/blank.dat", vec![0; (1 << 20) + 1])),
         Code::UnknownCompression => with(asset("assets/a.md").method(12)),
         Code::CorruptEntry => with(asset("assets/a.md").crc(0)),
         Code::FileAndFolder => with(asset("assets")).with(asset("assets/a.md")),
@@ -96,8 +96,8 @@ fn each_bad_archive_is_refused_for_its_code_alone() {
     let mut seen = 0;
     for code in Code::ALL {
         let Some((_, limits)) = case(*code) else { continue };
-        let limits: Limits = toml::from_str(limits).unwrap();
-        let Opened::Refused(findings) =
+        let limits: PackageLimits = toml::from_str(limits).unwrap();
+        let OpenResult::Refused(findings) =
             Source::open(&folder(*code).join("package.zip"), &limits).unwrap()
         else {
             panic!("{} passed", code.as_str());

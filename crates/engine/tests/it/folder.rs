@@ -4,20 +4,20 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use crewagent_engine::inspect::inspect;
-use crewagent_engine::source::{Limits, Opened, Source};
+use crewagent_engine::source::{OpenResult, PackageLimits, Source};
 use crewagent_format::diagnostic::Severity;
 use crewagent_format::package::Files;
 use crewagent_format::path::PackagePath;
 
 use crate::support::{describe, package, scratch, write, write_all};
 
-fn check_folder(prepare: impl FnOnce(&Path), limits: &Limits, expected: &[&str]) {
+fn check_folder(prepare: impl FnOnce(&Path), limits: &PackageLimits, expected: &[&str]) {
     let scratch = scratch();
     write_all(scratch.path(), package());
     prepare(scratch.path());
     match Source::open(scratch.path(), limits).unwrap() {
-        Opened::Passed(_) => assert!(expected.is_empty(), "passed"),
-        Opened::Refused(findings) => assert_eq!(describe(Some(&findings)), expected),
+        OpenResult::Passed(_) => assert!(expected.is_empty(), "passed"),
+        OpenResult::Refused(findings) => assert_eq!(describe(Some(&findings)), expected),
     }
 }
 
@@ -29,7 +29,9 @@ fn a_folder_gives_its_files_and_not_its_litter() {
         write(scratch.path(), litter, "x");
     }
     fs::create_dir(scratch.path().join("empty")).unwrap();
-    let Opened::Passed(source) = Source::open(scratch.path(), &Limits::default()).unwrap() else {
+    let OpenResult::Passed(source) =
+        Source::open(scratch.path(), &PackageLimits::default()).unwrap()
+    else {
         panic!("refused")
     };
     let mut names: Vec<_> = package().into_iter().map(|(name, _)| name).collect();
@@ -42,12 +44,12 @@ fn a_folder_gives_its_files_and_not_its_litter() {
 
 #[test]
 fn folder_and_archive_have_the_same_limits() {
-    let default = Limits::default();
-    check_folder(|_| (), &Limits { max_entries: 7, ..default }, &["BM109 "]);
-    check_folder(|_| (), &Limits { max_entries: 8, ..default }, &[]);
-    check_folder(|_| (), &Limits { max_unpacked_bytes: 100, ..default }, &["BM110 "]);
+    let default = PackageLimits::default();
+    check_folder(|_| (), &PackageLimits { max_entries: 7, ..default }, &["BM109 "]);
+    check_folder(|_| (), &PackageLimits { max_entries: 8, ..default }, &[]);
+    check_folder(|_| (), &PackageLimits { max_unpacked_bytes: 100, ..default }, &["BM110 "]);
     let large = |folder: &Path| drop(write(folder, "assets/a", [b'x'; 5_000]));
-    check_folder(large, &Limits { max_file_bytes: 4_999, ..default }, &["BM111 assets/a"]);
+    check_folder(large, &PackageLimits { max_file_bytes: 4_999, ..default }, &["BM111 assets/a"]);
     // A sparse file of 2 GiB, of which nothing is read.
     let huge = |folder: &Path| File::create(folder.join("huge")).unwrap().set_len(2 << 30).unwrap();
     check_folder(huge, &default, &["BM110 ", "BM111 huge"]);
@@ -57,7 +59,7 @@ fn folder_and_archive_have_the_same_limits() {
 #[test]
 fn links_and_pipes_are_refused() {
     use std::os::unix::fs::symlink;
-    let default = Limits::default();
+    let default = PackageLimits::default();
     check_folder(
         |folder| symlink("/etc/passwd", folder.join("l")).unwrap(),
         &default,
@@ -77,7 +79,7 @@ fn links_and_pipes_are_refused() {
 #[test]
 fn names_that_do_not_work_everywhere_are_refused() {
     use std::os::unix::ffi::OsStrExt;
-    let default = Limits::default();
+    let default = PackageLimits::default();
     let name = |name: &'static str| move |folder: &Path| drop(write(folder, name, "x"));
     check_folder(name("aux.md"), &default, &["BM104 aux.md"]);
     check_folder(name("a\\b"), &default, &["BM104 a\\b"]);
@@ -92,7 +94,7 @@ fn names_that_do_not_work_everywhere_are_refused() {
     };
     let scratch = scratch();
     twins(scratch.path());
-    let Opened::Refused(findings) = Source::open(scratch.path(), &default).unwrap() else {
+    let OpenResult::Refused(findings) = Source::open(scratch.path(), &default).unwrap() else {
         panic!("passed")
     };
     assert_eq!(findings.iter().map(|found| found.code.as_str()).collect::<Vec<_>>(), ["BM107"]);
@@ -105,7 +107,7 @@ fn a_link_to_a_package_folder_is_a_package() {
         let scratch = scratch();
         write_all(&scratch.path().join("real"), package());
         std::os::unix::fs::symlink("real", scratch.path().join("link")).unwrap();
-        let inspected = inspect(&scratch.path().join("link"), &Limits::default()).unwrap();
+        let inspected = inspect(&scratch.path().join("link"), &PackageLimits::default()).unwrap();
         assert!(inspected.package.is_some());
     }
 }
@@ -115,7 +117,9 @@ fn a_file_that_changes_under_us_is_not_taken() {
     let scratch = scratch();
     write_all(scratch.path(), package());
     let big = write(scratch.path(), "assets/big", vec![b'x'; 3 << 20]);
-    let Opened::Passed(source) = Source::open(scratch.path(), &Limits::default()).unwrap() else {
+    let OpenResult::Passed(source) =
+        Source::open(scratch.path(), &PackageLimits::default()).unwrap()
+    else {
         panic!("refused")
     };
     let (small, path) =
@@ -137,7 +141,7 @@ fn an_inspected_folder_has_the_findings_of_the_check() {
     let scratch = scratch();
     write_all(scratch.path(), package());
     fs::remove_file(scratch.path().join("agents.json")).unwrap();
-    let inspected = inspect(scratch.path(), &Limits::default()).unwrap();
+    let inspected = inspect(scratch.path(), &PackageLimits::default()).unwrap();
     assert!(inspected.package.is_none() && inspected.source.is_some());
     assert_eq!(
         inspected.findings.count(Severity::Error),

@@ -8,7 +8,7 @@ use crewagent_core::event::{
 };
 use crewagent_core::message::Message;
 use crewagent_core::run::history::{History, Visit, named};
-use crewagent_engine::changes::{Changes, Outcome, Prospect, Scope};
+use crewagent_engine::changes::{Prospect, RevertOutcome, RevertScope, RunChanges};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::runtime::{ForkError, ForkRun, Forked, Run, Runtime, SettingsChange};
 use crewagent_engine::store::{Of, RunId, Status, Store};
@@ -88,13 +88,13 @@ impl Calm {
 
     /// Reverts the project to a visit with the product's own means.
     fn bring_back(&self, store: &Store, visit: &Visit) {
-        let changes = Changes::of(store, &self.played.id).unwrap();
-        let scope = Scope::Onward(visit.seq);
+        let changes = RunChanges::of(store, &self.played.id).unwrap();
+        let scope = RevertScope::Onward(visit.seq);
         let way = changes.plan_revert(scope).unwrap();
         assert!(way.iter().all(|file| matches!(file.prospect, Prospect::Ready | Prospect::Done)));
         let agreed: Vec<_> = way.iter().map(|file| (file.path.clone(), file.now)).collect();
         for (path, outcome) in changes.revert(scope, &agreed).unwrap() {
-            assert_eq!(outcome, Outcome::Reverted, "{path}");
+            assert_eq!(outcome, RevertOutcome::Reverted, "{path}");
         }
         assert_eq!(files(&self.golden_fixture), self.moments[&visit.seq].project, "{visit:?}");
     }

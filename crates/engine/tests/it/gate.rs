@@ -2,38 +2,38 @@
 
 use std::fs;
 
-use crewagent_engine::source::{Limits, Opened, Source, SourceError};
+use crewagent_engine::source::{OpenResult, PackageLimits, Source, SourceError};
 use crewagent_format::package::Files;
 use crewagent_format::path::PackagePath;
-use crewagent_testkit::archive::{Archive, ENCRYPTED, Entry, SIZES_FOLLOW, checksum};
+use crewagent_testkit::archive::{ENCRYPTED, SIZES_FOLLOW, ZipArchive, ZipEntry, checksum};
 
 use crate::support::{describe, entries, package, refusal, scratch, with, write};
 
-fn check_refused(archive: &Archive, expected: &[&str]) {
+fn check_refused(archive: &ZipArchive, expected: &[&str]) {
     check_bytes(&archive.bytes(), expected);
 }
 
 fn check_bytes(bytes: &[u8], expected: &[&str]) {
-    assert_eq!(describe(refusal(bytes, &Limits::default()).as_ref()), expected);
+    assert_eq!(describe(refusal(bytes, &PackageLimits::default()).as_ref()), expected);
 }
 
 /// Checks that the container itself is refused, with a message that has this word.
 fn check_not_an_archive(bytes: &[u8], word: &str) {
-    let findings = refusal(bytes, &Limits::default()).expect("it is no archive");
+    let findings = refusal(bytes, &PackageLimits::default()).expect("it is no archive");
     assert_eq!(describe(Some(&findings)), ["BM101 "]);
     let message = &findings.iter().next().unwrap().message;
     assert!(message.contains(word), "{message:?} has no {word:?}");
 }
 
-fn check_passes(archive: &Archive) {
+fn check_passes(archive: &ZipArchive) {
     check_refused(archive, &[]);
 }
 
 #[test]
 fn a_good_archive_passes_and_gives_its_files() {
     let scratch = scratch();
-    let path = write(scratch.path(), "any.name", Archive::of_files(package()).bytes());
-    let Opened::Passed(source) = Source::open(&path, &Limits::default()).unwrap() else {
+    let path = write(scratch.path(), "any.name", ZipArchive::of_files(package()).bytes());
+    let OpenResult::Passed(source) = Source::open(&path, &PackageLimits::default()).unwrap() else {
         panic!("refused")
     };
     assert_eq!(source.sizes().len(), package().len());
@@ -47,58 +47,58 @@ fn a_good_archive_passes_and_gives_its_files() {
 
 #[test]
 fn what_other_tools_put_into_an_archive_is_fine() {
-    check_passes(&Archive::of(entries()).comment(b"packed by hand"));
-    check_passes(&Archive::of(entries()).zip64());
-    check_passes(&with(Entry::folder("assets/")).with(Entry::stored("assets/a.md", "a")));
-    check_passes(&with(Entry::file("assets/größe.md", "a")));
-    check_passes(&with(Entry::file("assets/empty.md", "")));
-    check_passes(&with(Entry::stored("assets/a.md", "a").mode(0)));
-    check_passes(&with(Entry::stored("assets/a.md", "a").mode(0).system(0)));
-    check_passes(&with(Entry::stored("assets/a.md", "a").extra(0x5455, &[1, 0, 0, 0, 0])));
+    check_passes(&ZipArchive::of(entries()).comment(b"packed by hand"));
+    check_passes(&ZipArchive::of(entries()).zip64());
+    check_passes(&with(ZipEntry::folder("assets/")).with(ZipEntry::stored("assets/a.md", "a")));
+    check_passes(&with(ZipEntry::file("assets/größe.md", "a")));
+    check_passes(&with(ZipEntry::file("assets/empty.md", "")));
+    check_passes(&with(ZipEntry::stored("assets/a.md", "a").mode(0)));
+    check_passes(&with(ZipEntry::stored("assets/a.md", "a").mode(0).system(0)));
+    check_passes(&with(ZipEntry::stored("assets/a.md", "a").extra(0x5455, &[1, 0, 0, 0, 0])));
     // Set-uid is never applied, so it is no reason to refuse.
-    check_passes(&with(Entry::stored("assets/tool.sh", "a").mode(0o104_755)));
+    check_passes(&with(ZipEntry::stored("assets/tool.sh", "a").mode(0o104_755)));
     // Sizes after the content, as streaming tools write them.
     for (signed, wide) in [(true, false), (true, true), (false, false), (false, true)] {
         for content in ["a", ""] {
-            let streamed = Entry::file("assets/a.md", content).flags(SIZES_FOLLOW);
+            let streamed = ZipEntry::file("assets/a.md", content).flags(SIZES_FOLLOW);
             let behind = streamed.descriptor(signed, wide);
             let streamed = streamed.behind(behind);
             check_passes(&with(streamed.clone()));
             check_passes(&with(streamed.clone().local_crc(0).local_sizes(0, 0)));
             // With another entry after it.
-            check_passes(&with(streamed).with(Entry::stored("assets/b.md", "b")));
+            check_passes(&with(streamed).with(ZipEntry::stored("assets/b.md", "b")));
         }
     }
     // Sizes in a ZIP64 field, though they would fit without.
     let wide = [7_u64.to_le_bytes(), 7_u64.to_le_bytes()].concat();
-    let entry = Entry::stored("assets/a.md", "content").local_sizes(u32::MAX, u32::MAX);
+    let entry = ZipEntry::stored("assets/a.md", "content").local_sizes(u32::MAX, u32::MAX);
     check_passes(&with(entry.local_extra(1, &wide)));
-    let reserved = Entry::stored("assets/a.md", "content").local_extra(1, &[0; 16]);
+    let reserved = ZipEntry::stored("assets/a.md", "content").local_extra(1, &[0; 16]);
     check_passes(&with(reserved));
 }
 
 #[test]
 fn a_file_that_is_more_than_one_archive_is_refused() {
-    let whole = Archive::of(entries()).bytes();
-    let other = with(Entry::stored("assets/other.md", "x")).bytes();
+    let whole = ZipArchive::of(entries()).bytes();
+    let other = with(ZipEntry::stored("assets/other.md", "x")).bytes();
     for bytes in [
         [&*other, &whole].concat(),
         [&*whole, &whole].concat(),
         [&*whole, b"trailing"].concat(),
         [&*whole, &[0]].concat(),
         [b"#!/bin/sh\n", &*whole].concat(),
-        Archive::of(entries()).prefix(b"#!/bin/sh\n").bytes(),
-        Archive::of(entries()).prefix(&other).bytes(),
-        Archive::of(entries()).gap(b"gap").bytes(),
-        Archive::of(entries()).gap(b"gap").zip64().bytes(),
-        Archive::of(entries()).zip64().prefix(b"x").bytes(),
+        ZipArchive::of(entries()).prefix(b"#!/bin/sh\n").bytes(),
+        ZipArchive::of(entries()).prefix(&other).bytes(),
+        ZipArchive::of(entries()).gap(b"gap").bytes(),
+        ZipArchive::of(entries()).gap(b"gap").zip64().bytes(),
+        ZipArchive::of(entries()).zip64().prefix(b"x").bytes(),
         // The comment holds the end of another archive.
-        Archive::of(entries()).comment(&other[other.len() - 22..]).bytes(),
-        Archive::of(entries()).comment(b"PK\x05\x06").bytes(),
+        ZipArchive::of(entries()).comment(&other[other.len() - 22..]).bytes(),
+        ZipArchive::of(entries()).comment(b"PK\x05\x06").bytes(),
         // An entry that only readers of local headers see.
-        with(Entry::stored("assets/a.md", "a").behind(Entry::stored("x", "").local_header()))
+        with(ZipEntry::stored("assets/a.md", "a").behind(ZipEntry::stored("x", "").local_header()))
             .bytes(),
-        Archive::default().prefix(b"nothing but this").bytes(),
+        ZipArchive::default().prefix(b"nothing but this").bytes(),
     ] {
         check_bytes(&bytes, &["BM114 "]);
     }
@@ -107,7 +107,7 @@ fn a_file_that_is_more_than_one_archive_is_refused() {
 #[test]
 fn a_header_that_contradicts_the_directory_is_refused() {
     let name = "assets/a.md";
-    let entry = || Entry::stored(name, "content");
+    let entry = || ZipEntry::stored(name, "content");
     let unicode = |of: &[u8], name: &[u8]| [&[1][..], &checksum(of).to_le_bytes(), name].concat();
     let wide = |size: u64, packed: u64| [size.to_le_bytes(), packed.to_le_bytes()].concat();
     let streamed = || entry().flags(SIZES_FOLLOW);
@@ -142,27 +142,28 @@ fn a_header_that_contradicts_the_directory_is_refused() {
     .into_iter()
     .enumerate()
     {
-        let told = describe(refusal(&with(entry.clone()).bytes(), &Limits::default()).as_ref());
+        let told =
+            describe(refusal(&with(entry.clone()).bytes(), &PackageLimits::default()).as_ref());
         assert_eq!(told, ["BM114 assets/a.md"], "{number}: {entry:?}");
     }
     let other = entry().listed_extra(0x7075, &unicode(name.as_bytes(), b"assets/b.md"));
     check_refused(&with(other), &["BM114 assets/b.md"]);
-    let flagged = Entry::stored("assets/gr\u{f6}\u{df}e.md", "x");
+    let flagged = ZipEntry::stored("assets/gr\u{f6}\u{df}e.md", "x");
     check_passes(&with(flagged.clone()));
     check_passes(&with(entry().local_flags(1 << 11)));
-    let unflagged = Entry::stored(b"assets/\xc3\xb6.md", "x").local_flags(0);
+    let unflagged = ZipEntry::stored(b"assets/\xc3\xb6.md", "x").local_flags(0);
     check_passes(&with(unflagged));
 }
 
 #[test]
 fn folders_and_ignored_entries_are_checked_too() {
     for (entry, shown) in [
-        (Entry::folder("assets/").local_name("../ets/"), "assets/"),
-        (Entry::folder("assets/").local_name("../../evil"), "assets/"),
-        (Entry::stored(".DS_Store", "x").local_name("../../../x"), ".DS_Store"),
-        (Entry::stored("__MACOSX/._x", "x").local_flags(SIZES_FOLLOW), "__MACOSX/._x"),
-        (Entry::stored(".git/config", "x").local_sizes(0, 1), ".git/config"),
-        (Entry::stored(".git/config", "x").offset(0), ".git/config"),
+        (ZipEntry::folder("assets/").local_name("../ets/"), "assets/"),
+        (ZipEntry::folder("assets/").local_name("../../evil"), "assets/"),
+        (ZipEntry::stored(".DS_Store", "x").local_name("../../../x"), ".DS_Store"),
+        (ZipEntry::stored("__MACOSX/._x", "x").local_flags(SIZES_FOLLOW), "__MACOSX/._x"),
+        (ZipEntry::stored(".git/config", "x").local_sizes(0, 1), ".git/config"),
+        (ZipEntry::stored(".git/config", "x").offset(0), ".git/config"),
     ] {
         check_refused(&with(entry), &[&format!("BM114 {shown}")]);
     }
@@ -172,23 +173,26 @@ fn folders_and_ignored_entries_are_checked_too() {
 fn a_unicode_name_beside_an_older_name_is_used() {
     let (old, new) = (b"assets/gr\x94\xe1e.md", "assets/größe.md");
     let field = [&[1][..], &checksum(old).to_le_bytes(), new.as_bytes()].concat();
-    let archive = with(Entry::stored(old, "a").extra(0x7075, &field));
+    let archive = with(ZipEntry::stored(old, "a").extra(0x7075, &field));
     check_passes(&archive);
     let field = [&[1][..], &checksum(old).to_le_bytes(), b"../../evil.md"].concat();
-    check_refused(&with(Entry::stored(old, "a").extra(0x7075, &field)), &["BM103 ../../evil.md"]);
+    check_refused(
+        &with(ZipEntry::stored(old, "a").extra(0x7075, &field)),
+        &["BM103 ../../evil.md"],
+    );
 }
 
 #[test]
 fn names_that_lead_out_are_refused() {
     for name in ["/etc/passwd", "//host/share/x", "\\\\host\\share\\x", "C:\\x", "c:x", "\\x", "/"]
     {
-        check_refused(&with(Entry::stored(name, "x")), &[&format!("BM102 {name}")]);
+        check_refused(&with(ZipEntry::stored(name, "x")), &[&format!("BM102 {name}")]);
     }
     for name in ["../x", "assets/../../x", "..\\x", "assets\\..\\..\\x", "..", "assets/../x"] {
-        check_refused(&with(Entry::stored(name, "x")), &[&format!("BM103 {name}")]);
+        check_refused(&with(ZipEntry::stored(name, "x")), &[&format!("BM103 {name}")]);
     }
-    check_refused(&with(Entry::folder("../")), &["BM103 ../"]);
-    check_refused(&with(Entry::folder("/abs/")), &["BM102 /abs/"]);
+    check_refused(&with(ZipEntry::folder("../")), &["BM103 ../"]);
+    check_refused(&with(ZipEntry::folder("/abs/")), &["BM102 /abs/"]);
 }
 
 #[test]
@@ -207,39 +211,45 @@ fn names_that_do_not_work_everywhere_are_refused() {
         "a\u{2215}\u{202e}b",
     ] {
         let shown = name.replace('\u{202e}', "\\u{202e}");
-        check_refused(&with(Entry::stored(name, "x")), &[&format!("BM104 {shown}")]);
+        check_refused(&with(ZipEntry::stored(name, "x")), &[&format!("BM104 {shown}")]);
     }
-    check_refused(&with(Entry::stored("a\0b", "x")), &["BM104 a\\u{0}b"]);
-    check_refused(&with(Entry::stored("", "x")), &["BM104 "]);
+    check_refused(&with(ZipEntry::stored("a\0b", "x")), &["BM104 a\\u{0}b"]);
+    check_refused(&with(ZipEntry::stored("", "x")), &["BM104 "]);
     check_refused(
-        &with(Entry::stored(b"assets/\xff\xfe.md", "x")),
+        &with(ZipEntry::stored(b"assets/\xff\xfe.md", "x")),
         &["BM104 assets/\u{fffd}\u{fffd}.md"],
     );
     let long = "x".repeat(60_000);
-    let findings = refusal(&with(Entry::stored(&long, "x")).bytes(), &Limits::default()).unwrap();
+    let findings =
+        refusal(&with(ZipEntry::stored(&long, "x")).bytes(), &PackageLimits::default()).unwrap();
     assert!(findings.iter().next().unwrap().place.file.chars().count() < 300);
 }
 
 #[test]
 fn links_and_devices_are_refused() {
-    check_refused(&with(Entry::link("assets/l", "/etc/passwd")), &["BM105 assets/l"]);
-    check_refused(&with(Entry::link("assets/l", "a.md").system(0)), &["BM105 assets/l"]);
+    check_refused(&with(ZipEntry::link("assets/l", "/etc/passwd")), &["BM105 assets/l"]);
+    check_refused(&with(ZipEntry::link("assets/l", "a.md").system(0)), &["BM105 assets/l"]);
     for mode in [0o010_644, 0o020_644, 0o060_644, 0o140_644, 0o150_000] {
-        check_refused(&with(Entry::stored("assets/s", "").mode(mode)), &["BM105 assets/s"]);
+        check_refused(&with(ZipEntry::stored("assets/s", "").mode(mode)), &["BM105 assets/s"]);
     }
     // A link to a folder, then a file through it.
-    let archive = with(Entry::link("assets/l", "/tmp")).with(Entry::stored("assets/l/x", "x"));
+    let archive =
+        with(ZipEntry::link("assets/l", "/tmp")).with(ZipEntry::stored("assets/l/x", "x"));
     check_refused(&archive, &["BM105 assets/l", "BM115 assets/l"]);
-    check_refused(&with(Entry::link("assets/l/", "/tmp")), &["BM105 assets/l/", "BM114 assets/l/"]);
+    check_refused(
+        &with(ZipEntry::link("assets/l/", "/tmp")),
+        &["BM105 assets/l/", "BM114 assets/l/"],
+    );
 }
 
 #[test]
 fn two_entries_for_one_path_are_refused() {
-    let twice =
-        |one: &str, other: &str| with(Entry::stored(one, "x")).with(Entry::stored(other, "y"));
+    let twice = |one: &str, other: &str| {
+        with(ZipEntry::stored(one, "x")).with(ZipEntry::stored(other, "y"))
+    };
     check_refused(&twice("assets/a.md", "assets/a.md"), &["BM106 assets/a.md"]);
     check_refused(
-        &with(Entry::folder("assets/")).with(Entry::folder("assets/")),
+        &with(ZipEntry::folder("assets/")).with(ZipEntry::folder("assets/")),
         &["BM106 assets"],
     );
     check_refused(&twice("assets/a.md", "assets/A.md"), &["BM107 assets/A.md"]);
@@ -248,17 +258,17 @@ fn two_entries_for_one_path_are_refused() {
     check_refused(&twice("assets", "assets/a.md"), &["BM115 assets"]);
     check_refused(&twice("assets/a.md", "assets"), &["BM115 assets"]);
     check_refused(
-        &with(Entry::stored("assets", "")).with(Entry::folder("assets/")),
+        &with(ZipEntry::stored("assets", "")).with(ZipEntry::folder("assets/")),
         &["BM115 assets"],
     );
 }
 
 #[test]
 fn what_cannot_be_unpacked_is_refused() {
-    check_refused(&with(Entry::stored("assets/a", "x").flags(ENCRYPTED)), &["BM108 assets/a"]);
-    check_refused(&with(Entry::stored("assets/a", "x").method(99)), &["BM108 assets/a"]);
+    check_refused(&with(ZipEntry::stored("assets/a", "x").flags(ENCRYPTED)), &["BM108 assets/a"]);
+    check_refused(&with(ZipEntry::stored("assets/a", "x").method(99)), &["BM108 assets/a"]);
     for method in [1, 6, 9, 12, 14, 93, 95, 98, 77] {
-        check_refused(&with(Entry::stored("assets/a", "x").method(method)), &["BM113 assets/a"]);
+        check_refused(&with(ZipEntry::stored("assets/a", "x").method(method)), &["BM113 assets/a"]);
     }
 }
 
@@ -266,42 +276,46 @@ fn what_cannot_be_unpacked_is_refused() {
 fn an_entry_that_contradicts_itself_is_refused() {
     let name = "assets/a.md";
     for entry in [
-        Entry::file(name, "content").crc(1),
-        Entry::stored(name, "content").crc(1),
+        ZipEntry::file(name, "content").crc(1),
+        ZipEntry::stored(name, "content").crc(1),
         // The size is wrong in both headers or in one.
-        Entry::file(name, "content").size(6),
-        Entry::file(name, "content").size(8),
-        Entry::file(name, "content").size(0),
-        Entry::stored(name, "content").size(6),
-        Entry::stored(name, "content").size(8),
-        Entry::file(name, "content").listed_size(6),
-        Entry::file(name, "content").packed_size(3),
-        Entry::packed(name, Vec::new(), 7),
-        Entry::packed(name, vec![0xff; 9], 7),
+        ZipEntry::file(name, "content").size(6),
+        ZipEntry::file(name, "content").size(8),
+        ZipEntry::file(name, "content").size(0),
+        ZipEntry::stored(name, "content").size(6),
+        ZipEntry::stored(name, "content").size(8),
+        ZipEntry::file(name, "content").listed_size(6),
+        ZipEntry::file(name, "content").packed_size(3),
+        ZipEntry::packed(name, Vec::new(), 7),
+        ZipEntry::packed(name, vec![0xff; 9], 7),
         // Bytes after the end of the deflate stream.
-        Entry::packed(name, b"\x03\x00rest".to_vec(), 0),
-        Entry::stored(name, "content").packed_size(1 << 30).size(1 << 30),
-        Entry::stored(name, "content").local_name("assets/b.md"),
-        Entry::stored(name, "content").local_name("assets/longer.md"),
-        Entry::stored(name, "content").offset(3),
-        Entry::stored(name, "content").offset(u32::MAX - 1),
-        Entry::stored(name, "content").offset(u32::MAX).extra(1, &[0xff; 8]),
-        Entry::stored(name, "content").offset(u32::MAX).extra(1, &(1_u64 << 63).to_le_bytes()),
-        Entry::stored(name, "content").mode(0o040_755),
+        ZipEntry::packed(name, b"\x03\x00rest".to_vec(), 0),
+        ZipEntry::stored(name, "content").packed_size(1 << 30).size(1 << 30),
+        ZipEntry::stored(name, "content").local_name("assets/b.md"),
+        ZipEntry::stored(name, "content").local_name("assets/longer.md"),
+        ZipEntry::stored(name, "content").offset(3),
+        ZipEntry::stored(name, "content").offset(u32::MAX - 1),
+        ZipEntry::stored(name, "content").offset(u32::MAX).extra(1, &[0xff; 8]),
+        ZipEntry::stored(name, "content").offset(u32::MAX).extra(1, &(1_u64 << 63).to_le_bytes()),
+        ZipEntry::stored(name, "content").mode(0o040_755),
     ] {
         let bytes = with(entry.clone()).bytes();
         let findings = refusal(
             &bytes,
-            &Limits { max_file_bytes: 1 << 40, max_unpacked_bytes: 1 << 40, ..Limits::default() },
+            &PackageLimits {
+                max_file_bytes: 1 << 40,
+                max_unpacked_bytes: 1 << 40,
+                ..PackageLimits::default()
+            },
         );
         assert_eq!(describe(findings.as_ref()), ["BM114 assets/a.md"], "{entry:?}");
     }
-    check_refused(&with(Entry::stored("assets/", "content")), &["BM114 assets/"]);
+    check_refused(&with(ZipEntry::stored("assets/", "content")), &["BM114 assets/"]);
 }
 
 #[test]
 fn an_archive_that_hides_entries_is_refused() {
-    let archive = with(Entry::stored("assets/hidden.md", "x"));
+    let archive = with(ZipEntry::stored("assets/hidden.md", "x"));
     let count = entries().len() as u16;
     check_refused(&archive.clone().count(count), &["BM114 "]);
     check_not_an_archive(&archive.count(count + 5).bytes(), "damaged");
@@ -309,11 +323,11 @@ fn an_archive_that_hides_entries_is_refused() {
 
 #[test]
 fn entries_that_share_bytes_are_refused() {
-    let bytes = Archive::overlapping(&["assets/a", "assets/b", "assets/c"], b"kernel");
+    let bytes = ZipArchive::overlapping(&["assets/a", "assets/b", "assets/c"], b"kernel");
     check_bytes(&bytes, &["BM114 assets/b", "BM114 assets/c"]);
     // Two records with one local header.
-    let first = Entry::stored("assets/a.md", "x");
-    let twice = Archive::of([first.clone(), first.offset(0)]);
+    let first = ZipEntry::stored("assets/a.md", "x");
+    let twice = ZipArchive::of([first.clone(), first.offset(0)]);
     check_refused(&twice, &["BM106 assets/a.md", "BM114 assets/a.md"]);
 }
 
@@ -334,12 +348,13 @@ fn a_file_that_is_no_archive_is_explained() {
 #[test]
 fn a_cut_archive_is_refused_wherever_it_is_cut() {
     let scratch = scratch();
-    let path = write(scratch.path(), "x.zip", Archive::of_files(package()).bytes());
+    let path = write(scratch.path(), "x.zip", ZipArchive::of_files(package()).bytes());
     let file = fs::File::options().write(true).open(&path).unwrap();
     let whole = file.metadata().unwrap().len();
     for length in (1..whole).rev() {
         file.set_len(length).unwrap();
-        let Opened::Refused(findings) = Source::open(&path, &Limits::default()).unwrap() else {
+        let OpenResult::Refused(findings) = Source::open(&path, &PackageLimits::default()).unwrap()
+        else {
             panic!("passed, cut at {length}")
         };
         assert_eq!(describe(Some(&findings)), ["BM101 "], "cut at {length}");
@@ -348,7 +363,7 @@ fn a_cut_archive_is_refused_wherever_it_is_cut() {
 
 #[test]
 fn a_damaged_directory_is_refused() {
-    let whole = Archive::of(entries()).bytes();
+    let whole = ZipArchive::of(entries()).bytes();
     let at = whole.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
     let mut damaged = whole.clone();
     damaged[at] = b'X';
@@ -362,58 +377,58 @@ fn a_damaged_directory_is_refused() {
 
 #[test]
 fn limits_are_settings() {
-    let archive = with(Entry::stored("assets/a.md", [b'x'; 5_000])).bytes();
-    let check = |limits: Limits, expected: &[&str]| {
+    let archive = with(ZipEntry::stored("assets/a.md", [b'x'; 5_000])).bytes();
+    let check = |limits: PackageLimits, expected: &[&str]| {
         assert_eq!(describe(refusal(&archive, &limits).as_ref()), expected)
     };
-    let default = Limits::default();
-    check(Limits { max_entries: 7, ..default }, &["BM109 "]);
-    check(Limits { max_entries: 3, ..default }, &["BM109 "]);
-    check(Limits { max_entries: 10, ..default }, &[]);
-    check(Limits { max_file_bytes: 4_999, ..default }, &["BM111 assets/a.md"]);
-    check(Limits { max_file_bytes: 5_000, ..default }, &[]);
-    check(Limits { max_unpacked_bytes: 5_000, ..default }, &["BM110 "]);
+    let default = PackageLimits::default();
+    check(PackageLimits { max_entries: 7, ..default }, &["BM109 "]);
+    check(PackageLimits { max_entries: 3, ..default }, &["BM109 "]);
+    check(PackageLimits { max_entries: 10, ..default }, &[]);
+    check(PackageLimits { max_file_bytes: 4_999, ..default }, &["BM111 assets/a.md"]);
+    check(PackageLimits { max_file_bytes: 5_000, ..default }, &[]);
+    check(PackageLimits { max_unpacked_bytes: 5_000, ..default }, &["BM110 "]);
     let total = 5_000 + package().iter().map(|(_, content)| content.len() as u64).sum::<u64>();
-    check(Limits { max_unpacked_bytes: total, ..default }, &[]);
-    check(Limits { max_unpacked_bytes: total - 1, ..default }, &["BM110 "]);
+    check(PackageLimits { max_unpacked_bytes: total, ..default }, &[]);
+    check(PackageLimits { max_unpacked_bytes: total - 1, ..default }, &["BM110 "]);
 }
 
 #[test]
 fn a_high_ratio_is_refused_from_one_mebibyte_on() {
-    let zeros = |size: usize| with(Entry::file("assets/zeros", vec![0; size]));
+    let zeros = |size: usize| with(ZipEntry::file("assets/zeros", vec![0; size]));
     check_passes(&zeros(1 << 20));
     check_refused(&zeros((1 << 20) + 1), &["BM112 assets/zeros"]);
-    let generous = Limits { max_ratio: 5_000, ..Limits::default() };
+    let generous = PackageLimits { max_ratio: 5_000, ..PackageLimits::default() };
     assert!(refusal(&zeros(1 << 21).bytes(), &generous).is_none());
 }
 
 #[test]
 fn litter_is_left_out_but_may_not_lead_out() {
-    let archive = with(Entry::stored("__MACOSX/._bmad.json", "x"))
-        .with(Entry::stored("__MACOSX/._Icon\r", "x"))
-        .with(Entry::stored(".DS_Store", "x").crc(9))
-        .with(Entry::stored("old.bmad", "x"))
-        .with(Entry::link(".git/l", "x"));
+    let archive = with(ZipEntry::stored("__MACOSX/._bmad.json", "x"))
+        .with(ZipEntry::stored("__MACOSX/._Icon\r", "x"))
+        .with(ZipEntry::stored(".DS_Store", "x").crc(9))
+        .with(ZipEntry::stored("old.bmad", "x"))
+        .with(ZipEntry::link(".git/l", "x"));
     let scratch = scratch();
     let path = write(scratch.path(), "x.zip", archive.bytes());
-    let Opened::Passed(source) = Source::open(&path, &Limits::default()).unwrap() else {
+    let OpenResult::Passed(source) = Source::open(&path, &PackageLimits::default()).unwrap() else {
         panic!("refused")
     };
     assert_eq!(source.sizes().len(), package().len());
-    check_refused(&with(Entry::stored("../.DS_Store", "x")), &["BM103 ../.DS_Store"]);
-    check_refused(&with(Entry::stored("/x/.git/config", "x")), &["BM102 /x/.git/config"]);
+    check_refused(&with(ZipEntry::stored("../.DS_Store", "x")), &["BM103 ../.DS_Store"]);
+    check_refused(&with(ZipEntry::stored("/x/.git/config", "x")), &["BM102 /x/.git/config"]);
     // Ignored entries count too, so that an archive cannot hide a million of them.
-    let tight = Limits { max_entries: 10, ..Limits::default() };
+    let tight = PackageLimits { max_entries: 10, ..PackageLimits::default() };
     assert_eq!(describe(refusal(&archive.bytes(), &tight).as_ref()), ["BM109 "]);
 }
 
 #[test]
 fn all_findings_are_told_at_once() {
-    let archive = with(Entry::stored("../x", "x"))
-        .with(Entry::link("assets/l", "x"))
-        .with(Entry::stored("assets/a", "x").crc(1))
-        .with(Entry::stored("assets/b", "x").method(12))
-        .with(Entry::stored("assets/B", "x"));
+    let archive = with(ZipEntry::stored("../x", "x"))
+        .with(ZipEntry::link("assets/l", "x"))
+        .with(ZipEntry::stored("assets/a", "x").crc(1))
+        .with(ZipEntry::stored("assets/b", "x").method(12))
+        .with(ZipEntry::stored("assets/B", "x"));
     let expected =
         ["BM103 ../x", "BM107 assets/B", "BM114 assets/a", "BM113 assets/b", "BM105 assets/l"];
     check_refused(&archive, &expected);
@@ -423,11 +438,11 @@ fn all_findings_are_told_at_once() {
 fn what_is_not_there_or_no_file_is_an_error_with_its_path() {
     let scratch = scratch();
     let missing = scratch.path().join("missing.bmad");
-    let error = Source::open(&missing, &Limits::default()).unwrap_err();
+    let error = Source::open(&missing, &PackageLimits::default()).unwrap_err();
     assert!(matches!(error, SourceError::NotFound { .. }), "{error}");
     assert!(error.to_string().contains("missing.bmad"), "{error}");
     let inside_a_file = write(scratch.path(), "file", "x").join("below.bmad");
-    let error = Source::open(&inside_a_file, &Limits::default()).unwrap_err();
+    let error = Source::open(&inside_a_file, &PackageLimits::default()).unwrap_err();
     assert!(matches!(error, SourceError::NotFound { .. }), "{error}");
 }
 
@@ -438,7 +453,7 @@ fn a_pipe_or_a_device_is_an_error_and_no_wait() {
     let pipe = scratch.path().join("pipe.bmad");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in [pipe.as_path(), std::path::Path::new("/dev/null")] {
-        let error = Source::open(path, &Limits::default()).unwrap_err();
+        let error = Source::open(path, &PackageLimits::default()).unwrap_err();
         assert!(matches!(error, SourceError::NotAFile { .. }), "{error}");
     }
 }
@@ -450,10 +465,10 @@ fn a_pipe_or_a_device_is_an_error_and_no_wait() {
 fn a_file_without_permission_is_an_error_unless_the_user_is_root() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = scratch();
-    let path = write(scratch.path(), "package.bmad", Archive::of_files(package()).bytes());
+    let path = write(scratch.path(), "package.bmad", ZipArchive::of_files(package()).bytes());
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     let readable = fs::File::open(&path).is_ok();
-    match Source::open(&path, &Limits::default()) {
+    match Source::open(&path, &PackageLimits::default()) {
         Ok(_) => assert!(readable),
         Err(error) => assert!(!readable && matches!(error, SourceError::Denied { .. }), "{error}"),
     }
@@ -464,8 +479,8 @@ fn the_archive_may_be_read_from_many_threads() {
     let files: Vec<_> =
         (0..200).map(|n| (format!("assets/{n}.md"), format!("{n} ").repeat(n * 7))).collect();
     let scratch = scratch();
-    let path = write(scratch.path(), "x.zip", Archive::of_files(files.clone()).bytes());
-    let Opened::Passed(source) = Source::open(&path, &Limits::default()).unwrap() else {
+    let path = write(scratch.path(), "x.zip", ZipArchive::of_files(files.clone()).bytes());
+    let OpenResult::Passed(source) = Source::open(&path, &PackageLimits::default()).unwrap() else {
         panic!("refused")
     };
     std::thread::scope(|scope| {

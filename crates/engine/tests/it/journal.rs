@@ -18,8 +18,8 @@ use crewagent_core::payload::Payload;
 use crewagent_engine::blobs::{BlobError, Blobs};
 use crewagent_engine::disk::{Disk, Folder};
 use crewagent_engine::journal::{
-    INLINE_LIMIT, JOURNAL, Journal, JournalError, MAX_RECORD, Reader, Recovered, Rest, recover,
-    tail,
+    INLINE_LIMIT, JOURNAL, Journal, JournalError, JournalReader, MAX_RECORD, Recovered,
+    TrailingBytes, recover, tail,
 };
 use serde_json::Map;
 use tempfile::TempDir;
@@ -479,7 +479,7 @@ fn a_run_that_rests_says_so_at_the_end() {
 }
 
 /// Returns the numbers that a reader gives, piece by piece.
-fn read_on(reader: &mut Reader, bytes: usize) -> Vec<u64> {
+fn read_on(reader: &mut JournalReader, bytes: usize) -> Vec<u64> {
     let mut numbers = Vec::new();
     loop {
         let events = reader.next(bytes).unwrap();
@@ -496,7 +496,7 @@ fn a_reader_follows_a_journal_that_grows() {
     fs::write(fixture.path(), b"").unwrap();
     let (mut journal, _) = fixture.open();
     let noted = |seq| event(seq, EventKind::from(ContextCut { messages: 1, bytes: seq }));
-    let mut reader = Reader::new(fixture.folder(Disk::real()));
+    let mut reader = JournalReader::new(fixture.folder(Disk::real()));
     assert!(read_on(&mut reader, 1).is_empty());
     journal.append(&[noted(1), noted(2), noted(3)]).unwrap();
     // A reader returns whole records, however little it reads at a time.
@@ -517,18 +517,18 @@ fn a_reader_stops_in_front_of_what_is_being_written_and_of_damage() {
     let whole = fixture.bytes();
     for cut in 1..40 {
         fs::write(fixture.path(), &whole[..whole.len() - cut]).unwrap();
-        let mut reader = Reader::new(fixture.folder(Disk::real()));
+        let mut reader = JournalReader::new(fixture.folder(Disk::real()));
         assert_eq!(read_on(&mut reader, 7), [1], "{cut}");
         // The rest is returned once it is written.
         fs::write(fixture.path(), &whole).unwrap();
         assert_eq!(read_on(&mut reader, 7), [2], "{cut}");
     }
     fs::write(fixture.path(), [&whole[..], b"nonsense\n", &whole].concat()).unwrap();
-    let mut reader = Reader::new(fixture.folder(Disk::real()));
+    let mut reader = JournalReader::new(fixture.folder(Disk::real()));
     assert_eq!(read_on(&mut reader, 64), [1, 2]);
     // Duplicate records are skipped silently.
     fs::write(fixture.path(), [&whole[..], &whole].concat()).unwrap();
-    let mut reader = Reader::new(fixture.folder(Disk::real()));
+    let mut reader = JournalReader::new(fixture.folder(Disk::real()));
     assert_eq!(read_on(&mut reader, 64), [1, 2]);
 }
 
@@ -539,12 +539,12 @@ fn a_reader_goes_back_to_a_place_unless_the_journal_is_another_by_then() {
     let (mut journal, _) = fixture.open();
     let noted = |seq, bytes| event(seq, EventKind::from(ContextCut { messages: 1, bytes }));
     journal.append(&[noted(1, 1), noted(2, 2), noted(3, 3)]).unwrap();
-    let mut reader = Reader::new(fixture.folder(Disk::real()));
+    let mut reader = JournalReader::new(fixture.folder(Disk::real()));
     assert_eq!(reader.place(), None);
     assert_eq!(reader.next_few(1 << 20, 2).unwrap().len(), 2);
     let place = reader.place().unwrap();
     assert_eq!(place.seq, 2);
-    let mut other = Reader::new(fixture.folder(Disk::real()));
+    let mut other = JournalReader::new(fixture.folder(Disk::real()));
     assert!(other.go_to(&place).unwrap());
     assert_eq!((other.seq(), other.offset()), (2, reader.offset()));
     assert_eq!(other.place(), Some(place.clone()));
@@ -555,7 +555,7 @@ fn a_reader_goes_back_to_a_place_unless_the_journal_is_another_by_then() {
     assert_ne!(changed, whole);
     for text in [changed.as_str(), whole.lines().next().unwrap()] {
         fs::write(fixture.path(), text).unwrap();
-        let mut reader = Reader::new(fixture.folder(Disk::real()));
+        let mut reader = JournalReader::new(fixture.folder(Disk::real()));
         assert!(!reader.go_to(&place).unwrap());
         assert_eq!((reader.seq(), reader.offset()), (0, 0));
     }

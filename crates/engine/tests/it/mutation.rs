@@ -1,15 +1,20 @@
 //! The gate answers for any bytes.
 
-use crewagent_engine::source::{Limits, Opened, Source};
+use crewagent_engine::source::{OpenResult, PackageLimits, Source};
 use crewagent_format::package::Files;
-use crewagent_testkit::archive::{Archive, Entry};
+use crewagent_testkit::archive::{ZipArchive, ZipEntry};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::support::{entries, scratch, write};
 
-fn limits() -> Limits {
-    Limits { max_entries: 50, max_unpacked_bytes: 1 << 20, max_file_bytes: 1 << 19, max_ratio: 100 }
+fn limits() -> PackageLimits {
+    PackageLimits {
+        max_entries: 50,
+        max_unpacked_bytes: 1 << 20,
+        max_file_bytes: 1 << 19,
+        max_ratio: 100,
+    }
 }
 
 /// Checks that the gate refuses the bytes, or that what it lets through can be read.
@@ -17,8 +22,8 @@ fn check_answered(bytes: &[u8]) {
     let scratch = scratch();
     let path = write(scratch.path(), "x.zip", bytes);
     match Source::open(&path, &limits()).unwrap() {
-        Opened::Refused(findings) => assert!(findings.has_errors()),
-        Opened::Passed(source) => {
+        OpenResult::Refused(findings) => assert!(findings.has_errors()),
+        OpenResult::Passed(source) => {
             for (path, size) in source.sizes() {
                 assert_eq!(source.read(path).unwrap().len() as u64, *size);
             }
@@ -27,10 +32,10 @@ fn check_answered(bytes: &[u8]) {
 }
 
 fn archive() -> Vec<u8> {
-    Archive::of(entries())
-        .with(Entry::folder("assets/"))
-        .with(Entry::file("assets/größe.md", "text ".repeat(100)))
-        .with(Entry::file("assets/b", [7; 300]))
+    ZipArchive::of(entries())
+        .with(ZipEntry::folder("assets/"))
+        .with(ZipEntry::file("assets/größe.md", "text ".repeat(100)))
+        .with(ZipEntry::file("assets/b", [7; 300]))
         .comment(b"a comment")
         .bytes()
 }

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use crewagent_engine::inspect::inspect;
-use crewagent_engine::pack::{Output, PackError, Packed, pack};
-use crewagent_engine::source::Limits;
+use crewagent_engine::pack::{PackError, PackOutput, PackResult, pack};
+use crewagent_engine::source::PackageLimits;
 use crewagent_format::package::Files;
 
 use crate::support::{describe, package, scratch, snapshot, write, write_all};
@@ -22,8 +22,8 @@ fn files() -> Vec<(String, String)> {
     files
 }
 
-fn packed(folder: &Path, out: &Path) -> Packed {
-    pack(folder, Output::File(out), &Limits::default())
+fn packed(folder: &Path, out: &Path) -> PackResult {
+    pack(folder, PackOutput::File(out), &PackageLimits::default())
         .unwrap_or_else(|error| panic!("{error}: {error:?}"))
 }
 
@@ -66,7 +66,7 @@ fn the_manifest_comes_first_and_has_the_digest() {
     write_all(&scratch.path().join("folder"), files());
     let out = packed(&scratch.path().join("folder"), &scratch.path().join("x.bmad"));
     assert_eq!(&fs::read(&out.path).unwrap()[30..39], b"bmad.json");
-    let inspected = inspect(&out.path, &Limits::default()).unwrap();
+    let inspected = inspect(&out.path, &PackageLimits::default()).unwrap();
     assert_eq!(describe(Some(&inspected.findings)), [""; 0]);
     let manifest = inspected.package.unwrap().manifest().integrity.clone().unwrap();
     assert_eq!(manifest.sha256, out.digest);
@@ -85,10 +85,10 @@ fn an_old_digest_is_replaced() {
     );
     let fresh = packed(&folder, &scratch.path().join("fresh.bmad"));
     fs::write(folder.join("bmad.json"), old).unwrap();
-    assert!(inspect(&folder, &Limits::default()).unwrap().package.is_none());
+    assert!(inspect(&folder, &PackageLimits::default()).unwrap().package.is_none());
     let replaced = packed(&folder, &scratch.path().join("replaced.bmad"));
     assert_eq!(replaced.digest, fresh.digest);
-    assert!(inspect(&replaced.path, &Limits::default()).unwrap().package.is_some());
+    assert!(inspect(&replaced.path, &PackageLimits::default()).unwrap().package.is_some());
 }
 
 #[test]
@@ -98,7 +98,8 @@ fn a_package_with_errors_is_not_packed() {
     write_all(&folder, files());
     fs::remove_file(folder.join("agents.json")).unwrap();
     let out = scratch.path().join("x.bmad");
-    let Err(PackError::Rejected(rejection)) = pack(&folder, Output::File(&out), &Limits::default())
+    let Err(PackError::Rejected(rejection)) =
+        pack(&folder, PackOutput::File(&out), &PackageLimits::default())
     else {
         panic!("packed")
     };
@@ -106,7 +107,8 @@ fn a_package_with_errors_is_not_packed() {
     assert!(!out.exists());
     // The gate's findings too.
     write(&folder, "assets/aux.md", "x");
-    let Err(PackError::Rejected(rejection)) = pack(&folder, Output::File(&out), &Limits::default())
+    let Err(PackError::Rejected(rejection)) =
+        pack(&folder, PackOutput::File(&out), &PackageLimits::default())
     else {
         panic!("packed")
     };
@@ -120,7 +122,8 @@ fn the_output_does_not_become_part_of_the_package() {
     write_all(&folder, files());
     for inside in ["out.zip", "assets/out.bmad", "steps/x"] {
         let error =
-            pack(&folder, Output::File(&folder.join(inside)), &Limits::default()).unwrap_err();
+            pack(&folder, PackOutput::File(&folder.join(inside)), &PackageLimits::default())
+                .unwrap_err();
         assert!(matches!(error, PackError::Inside { .. }), "{inside}: {error}");
     }
     let first = packed(&folder, &folder.join("mine.bmad"));
@@ -135,14 +138,14 @@ fn a_failure_leaves_the_old_file_and_nothing_else() {
     let folder = scratch.path().join("folder");
     write_all(&folder, files());
     let missing = scratch.path().join("missing/x.bmad");
-    let error = pack(&folder, Output::File(&missing), &Limits::default()).unwrap_err();
+    let error = pack(&folder, PackOutput::File(&missing), &PackageLimits::default()).unwrap_err();
     assert!(error.to_string().contains("missing"), "{error}");
     let is_folder = scratch.path().join("is-folder");
     fs::create_dir(&is_folder).unwrap();
-    let error = pack(&folder, Output::File(&is_folder), &Limits::default()).unwrap_err();
+    let error = pack(&folder, PackOutput::File(&is_folder), &PackageLimits::default()).unwrap_err();
     assert!(matches!(error, PackError::NotAFile { what: "a folder", .. }), "{error}");
     let nothing = scratch.path().join("nothing");
-    let error = pack(&nothing, Output::File(&missing), &Limits::default()).unwrap_err();
+    let error = pack(&nothing, PackOutput::File(&missing), &PackageLimits::default()).unwrap_err();
     assert!(matches!(error, PackError::Source(_)), "{error}");
     let mut left: Vec<_> =
         fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -157,7 +160,7 @@ fn a_file_of_nothing_but_repetition_can_be_imported_again() {
     write_all(&folder, files());
     write(&folder, "assets/blank.dat", vec![0; 3 << 20]);
     let out = packed(&folder, &scratch.path().join("x.bmad"));
-    assert!(inspect(&out.path, &Limits::default()).unwrap().package.is_some());
+    assert!(inspect(&out.path, &PackageLimits::default()).unwrap().package.is_some());
 }
 
 /// Unpacks with a tool of the system, if it is installed, and compares.
@@ -194,9 +197,9 @@ fn other_tools_unpack_what_we_pack() {
 fn packing_follows_the_limits_of_import() {
     let scratch = scratch();
     write_all(&scratch.path().join("folder"), files());
-    let limits = Limits { max_entries: 3, ..Limits::default() };
+    let limits = PackageLimits { max_entries: 3, ..PackageLimits::default() };
     let out = scratch.path().join("x.bmad");
-    let error = pack(&scratch.path().join("folder"), Output::File(&out), &limits).unwrap_err();
+    let error = pack(&scratch.path().join("folder"), PackOutput::File(&out), &limits).unwrap_err();
     let PackError::Rejected(rejection) = error else { panic!("{error}") };
     assert_eq!(describe(Some(&rejection.findings)), ["BM109 "]);
 }
@@ -206,7 +209,7 @@ fn a_packed_package_has_the_same_files() {
     let scratch = scratch();
     write_all(&scratch.path().join("folder"), files());
     let out = packed(&scratch.path().join("folder"), &scratch.path().join("x.bmad"));
-    let source = inspect(&out.path, &Limits::default()).unwrap().source.unwrap();
+    let source = inspect(&out.path, &PackageLimits::default()).unwrap().source.unwrap();
     let mut names: Vec<_> = files().into_iter().map(|(name, _)| name).collect();
     names.sort();
     assert_eq!(source.sizes().keys().map(|path| path.as_str()).collect::<Vec<_>>(), names);
@@ -231,7 +234,8 @@ fn only_a_file_is_replaced() {
         ("to-nothing", "a link to something that does not exist"),
         ("to-folder", "a folder"),
     ] {
-        let error = pack(&folder, Output::File(&at(name)), &Limits::default()).unwrap_err();
+        let error =
+            pack(&folder, PackOutput::File(&at(name)), &PackageLimits::default()).unwrap_err();
         assert!(error.to_string().contains(&format!("{name}` is {expected};")), "{error}");
     }
     assert!(fs::metadata(at("pipe")).unwrap().file_type().is_fifo());
@@ -245,7 +249,8 @@ fn only_a_file_is_replaced() {
     assert_eq!(fs::read_dir(at("real")).unwrap().count(), 1);
     // A link into the package leads into the package.
     symlink("folder/assets/tiny", at("to-inside")).unwrap();
-    let error = pack(&folder, Output::File(&at("to-inside")), &Limits::default()).unwrap_err();
+    let error =
+        pack(&folder, PackOutput::File(&at("to-inside")), &PackageLimits::default()).unwrap_err();
     assert!(matches!(error, PackError::Inside { .. }), "{error}");
 }
 
@@ -265,7 +270,8 @@ fn the_output_is_named_after_the_package() {
         write_all(folder.path(), files);
         let out = scratch.path().join("out");
         fs::create_dir_all(&out).unwrap();
-        let packed = pack(folder.path(), Output::Folder(&out), &Limits::default()).unwrap();
+        let packed =
+            pack(folder.path(), PackOutput::Folder(&out), &PackageLimits::default()).unwrap();
         assert_eq!(packed.path, out.join(expected));
         assert!(packed.path.is_file());
     };
@@ -290,7 +296,7 @@ fn a_name_that_was_not_asked_for_replaces_only_the_same_package() {
     };
     let out = scratch.path().join("out");
     let flow = folder("flow", renamed("My Flow"));
-    let try_pack = |input: &Path| pack(input, Output::Folder(&out), &Limits::default());
+    let try_pack = |input: &Path| pack(input, PackOutput::Folder(&out), &PackageLimits::default());
     let path = write(&out, "my-flow-1.0.0.bmad", "precious");
     let error = try_pack(&flow).unwrap_err();
     assert!(matches!(error, PackError::Occupied { .. }), "{error}");
@@ -298,11 +304,11 @@ fn a_name_that_was_not_asked_for_replaces_only_the_same_package() {
     packed(&flow, &path);
     write(&flow, "assets/tiny", "another content");
     let second = try_pack(&flow).unwrap();
-    assert!(inspect(&second.path, &Limits::default()).unwrap().package.is_some());
+    assert!(inspect(&second.path, &PackageLimits::default()).unwrap().package.is_some());
     let twin = folder("twin", renamed("my-flow"));
     let error = try_pack(&twin).unwrap_err();
     assert!(error.to_string().contains("is not a packed `my-flow`"), "{error}");
     // The folder itself is the destination.
-    let within = pack(&flow, Output::Folder(&flow), &Limits::default()).unwrap();
+    let within = pack(&flow, PackOutput::Folder(&flow), &PackageLimits::default()).unwrap();
     assert_eq!(within.path, flow.join("my-flow-1.0.0.bmad"));
 }

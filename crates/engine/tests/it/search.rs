@@ -7,8 +7,10 @@ use std::time::Duration;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::vpath::VPath;
 use crewagent_engine::cancel::{Cancel, Deadline};
-use crewagent_engine::mounts::{Answer, Mounts, Roots};
-use crewagent_engine::tools::search::{Case, DEFAULT_PATH, Found, Match, Search, Syntax, search};
+use crewagent_engine::mounts::{MountResult, Mounts, Roots};
+use crewagent_engine::tools::search::{
+    Case, DEFAULT_PATH, Match, Search, SearchResult, Syntax, search,
+};
 use crewagent_engine::tools::to_json;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -38,11 +40,11 @@ impl Project {
         self.scratch.path().join("project")
     }
 
-    fn answer(&self, request: &Search) -> Answer<Found> {
+    fn answer(&self, request: &Search) -> MountResult<SearchResult> {
         search(&self.mounts, request, &Deadline::default())
     }
 
-    fn found(&self, request: &Search) -> Found {
+    fn found(&self, request: &Search) -> SearchResult {
         self.answer(request).unwrap().unwrap()
     }
 

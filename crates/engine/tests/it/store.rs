@@ -4,14 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crewagent_engine::pack::{Output, pack};
+use crewagent_engine::pack::{PackOutput, pack};
 use crewagent_engine::runtime_version;
-use crewagent_engine::source::Limits;
+use crewagent_engine::source::PackageLimits;
 use crewagent_engine::store::{
-    FindError, Found, Harm, ImportError, Imported, Installed, Outcome, Store, StoreError,
+    FindError, FoundPackage, Harm, ImportError, ImportOutcome, Imported, Installed, Store,
+    StoreError,
 };
 use crewagent_format::package::{Files, check};
-use crewagent_testkit::archive::{Archive, Entry};
+use crewagent_testkit::archive::{ZipArchive, ZipEntry};
 use crewagent_testkit::package::generated;
 use tempfile::TempDir;
 
@@ -47,7 +48,7 @@ impl Fixture {
         folder
     }
 
-    fn import(&self, path: &Path) -> (Installed, Outcome) {
+    fn import(&self, path: &Path) -> (Installed, ImportOutcome) {
         let imported = self.try_import(path).unwrap_or_else(|error| panic!("{error}: {error:?}"));
         (imported.installed, imported.outcome)
     }
@@ -56,11 +57,11 @@ impl Fixture {
         self.store.packages().import(path, &mut || ())
     }
 
-    fn remove(&self, found: &Found) -> Result<(), StoreError> {
+    fn remove(&self, found: &FoundPackage) -> Result<(), StoreError> {
         self.store.packages().remove(found, &mut || ())
     }
 
-    fn find_any(&self, reference: &str) -> Found {
+    fn find_any(&self, reference: &str) -> FoundPackage {
         self.store.packages().find_any(reference).unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -91,16 +92,16 @@ fn one_tree_is_one_package_wherever_it_comes_from() {
     let f = Fixture::new();
     let folder = f.folder("source", package());
     let bmad = f.path("source.bmad");
-    pack(&folder, Output::File(&bmad), &Limits::default()).unwrap();
-    let zip = write(f.scratch.path(), "source.zip", Archive::of_files(package()).bytes());
+    pack(&folder, PackOutput::File(&bmad), &PackageLimits::default()).unwrap();
+    let zip = write(f.scratch.path(), "source.zip", ZipArchive::of_files(package()).bytes());
     let (first, outcome) = f.import(&folder);
-    assert_eq!(outcome, Outcome::New);
+    assert_eq!(outcome, ImportOutcome::New);
     let before = snapshot(&f.home());
     for again in [&folder, &bmad, &zip] {
         let (installed, outcome) = f.import(again);
         assert_eq!(
             (installed, outcome),
-            (first.clone(), Outcome::AlreadyThere),
+            (first.clone(), ImportOutcome::AlreadyThere),
             "{}",
             again.display()
         );
@@ -121,7 +122,7 @@ fn an_imported_package_is_whole_and_can_be_read_again() {
     ));
     files.push(("assets/deep/er/file".to_owned(), String::new()));
     let (installed, _) =
-        f.import(&write(f.scratch.path(), "x.zip", Archive::of_files(files.clone()).bytes()));
+        f.import(&write(f.scratch.path(), "x.zip", ZipArchive::of_files(files.clone()).bytes()));
     for (name, content) in &files {
         assert_eq!(
             fs::read_to_string(installed.folder.join("package").join(name)).unwrap(),
@@ -139,7 +140,7 @@ fn an_imported_package_is_whole_and_can_be_read_again() {
 #[test]
 fn the_files_of_an_imported_package_are_read_only() {
     let f = Fixture::new();
-    let archive = with(Entry::stored("assets/tool.sh", "x").mode(0o104_777)).bytes();
+    let archive = with(ZipEntry::stored("assets/tool.sh", "x").mode(0o104_777)).bytes();
     let (installed, _) = f.import(&write(f.scratch.path(), "x.zip", archive));
     let usual = mode(&fs::metadata(f.packages()).unwrap());
     let all = snapshot(&installed.folder);
@@ -172,8 +173,12 @@ fn a_refusal_leaves_the_store_as_it_was() {
     let bad = [
         write(f.scratch.path(), "empty.bmad", ""),
         write(f.scratch.path(), "text.bmad", "not a zip"),
-        write(f.scratch.path(), "climbs.zip", with(Entry::stored("../x", "x")).bytes()),
-        write(f.scratch.path(), "corrupt.zip", with(Entry::stored("assets/x", "x").crc(3)).bytes()),
+        write(f.scratch.path(), "climbs.zip", with(ZipEntry::stored("../x", "x")).bytes()),
+        write(
+            f.scratch.path(),
+            "corrupt.zip",
+            with(ZipEntry::stored("assets/x", "x").crc(3)).bytes(),
+        ),
     ];
     let nothing = f.path("nothing.bmad");
     let check_all = || {
@@ -210,7 +215,7 @@ fn a_prepared_package_is_not_in_the_store_yet() {
     assert_eq!(prepared.package().manifest().name, "generated");
     assert!(prepared.findings().is_empty());
     assert!(!f.home().exists());
-    assert_eq!(prepared.commit(&mut || ()).unwrap().outcome, Outcome::New);
+    assert_eq!(prepared.commit(&mut || ()).unwrap().outcome, ImportOutcome::New);
     assert_eq!(f.count(), 1);
 }
 
@@ -257,7 +262,8 @@ fn what_a_crash_has_left_is_cleared_away_by_the_next_import() {
 #[test]
 fn many_may_import_the_same_at_once() {
     let f = Fixture::new();
-    let archive = write(f.scratch.path(), "x.zip", Archive::of_files(generated(60, 100)).bytes());
+    let archive =
+        write(f.scratch.path(), "x.zip", ZipArchive::of_files(generated(60, 100)).bytes());
     let results: Vec<_> = std::thread::scope(|scope| {
         let import = || {
             let store = Store::open(Some(f.home())).unwrap();
@@ -267,7 +273,7 @@ fn many_may_import_the_same_at_once() {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(import)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert_eq!(results.iter().filter(|(_, outcome)| *outcome == Outcome::New).count(), 1);
+    assert_eq!(results.iter().filter(|(_, outcome)| *outcome == ImportOutcome::New).count(), 1);
     assert!(results.iter().all(|(installed, _)| *installed == results[0].0));
     assert_eq!(f.count(), 1);
 }
@@ -309,7 +315,7 @@ fn a_list_is_sorted_and_knows_what_is_damaged_and_what_is_foreign() {
     assert_eq!(listing.damaged.len(), 1);
     assert_eq!(listing.damaged[0].folder, gamma.folder);
     assert!(listing.damaged[0].reason.contains("import.json"), "{}", listing.damaged[0].reason);
-    f.remove(&Found::Damaged(listing.damaged[0].clone())).unwrap();
+    f.remove(&FoundPackage::Damaged(listing.damaged[0].clone())).unwrap();
     assert!(!gamma.folder.exists());
 }
 
@@ -329,14 +335,14 @@ fn a_damaged_package_is_repaired_by_the_next_import() {
     let file = installed.folder.join("package/workflow.md");
     make_writable(&file).unwrap();
     fs::write(&file, "damaged").unwrap();
-    assert_eq!(f.import(&folder).1, Outcome::Repaired);
+    assert_eq!(f.import(&folder).1, ImportOutcome::Repaired);
     assert_eq!(snapshot(&installed.folder.join("package")), whole);
     let record = installed.folder.join("import.json");
     make_writable(&record).unwrap();
     fs::write(&record, "{ damaged").unwrap();
     assert_eq!(f.count(), 0);
-    assert_eq!(f.import(&folder).1, Outcome::Repaired);
-    assert_eq!(f.import(&folder).1, Outcome::AlreadyThere);
+    assert_eq!(f.import(&folder).1, ImportOutcome::Repaired);
+    assert_eq!(f.import(&folder).1, ImportOutcome::AlreadyThere);
     assert_eq!(f.count(), 1);
 }
 
@@ -362,7 +368,7 @@ fn a_package_that_was_edited_is_not_used() {
         {
             assert!(error.to_string().contains(part), "{error} has no {part}");
         }
-        assert_eq!(f.import(&folder).1, Outcome::Repaired);
+        assert_eq!(f.import(&folder).1, ImportOutcome::Repaired);
         f.store.packages().open(&installed).unwrap();
         assert_eq!(f.left().len(), 2, "{:?}", f.left());
     };
@@ -436,7 +442,7 @@ fn a_damaged_package_is_found_to_be_removed() {
     ] {
         for reference in references {
             let found = f.find_any(reference);
-            assert!(matches!(found, Found::Damaged(_)), "{reference}: {found:?}");
+            assert!(matches!(found, FoundPackage::Damaged(_)), "{reference}: {found:?}");
             assert_eq!(found.folder(), of.folder, "{reference}");
             let error = f.store.packages().find(reference).unwrap_err();
             assert!(matches!(error, FindError::Damaged(_)), "{error}");
@@ -450,7 +456,7 @@ fn a_damaged_package_is_found_to_be_removed() {
     }
     assert_eq!(f.left().len(), 2, "{:?}", f.left());
     let whole = f.store.packages().find("good").unwrap();
-    assert_eq!(f.find_any(&name(&whole)), Found::Installed(whole));
+    assert_eq!(f.find_any(&name(&whole)), FoundPackage::Installed(whole));
 }
 
 #[test]
@@ -466,7 +472,7 @@ fn what_a_newer_version_has_imported_is_never_replaced() {
     let listing = f.store.packages().list().unwrap();
     assert_eq!((listing.installed.len(), listing.damaged[0].harm), (0, Harm::Newer));
     f.remove(&f.find_any("generated")).unwrap();
-    assert_eq!(f.import(&folder).1, Outcome::New);
+    assert_eq!(f.import(&folder).1, ImportOutcome::New);
 }
 
 #[test]
@@ -482,13 +488,13 @@ fn another_package_under_the_same_short_digest_keeps_its_place() {
     make_writable(&record).unwrap();
     fs::write(&record, text.replace(&digest, &other)).unwrap();
     let (second, outcome) = f.import(&folder);
-    assert_eq!(outcome, Outcome::New);
+    assert_eq!(outcome, ImportOutcome::New);
     assert!(
         second.folder.to_str().unwrap().ends_with(&digest[..12]),
         "{}",
         second.folder.display()
     );
-    assert_eq!(f.import(&folder), (second, Outcome::AlreadyThere));
+    assert_eq!(f.import(&folder), (second, ImportOutcome::AlreadyThere));
     assert_eq!(f.count(), 2);
 }
 
@@ -513,14 +519,14 @@ fn a_removed_package_is_gone_and_can_come_back() {
     let folder = f.folder("source", package());
     let (installed, _) = f.import(&folder);
     let found = f.find_any("generated");
-    assert_eq!(found, Found::Installed(installed.clone()));
+    assert_eq!(found, FoundPackage::Installed(installed.clone()));
     f.remove(&found).unwrap();
     assert_eq!(f.count(), 0);
     assert_eq!(f.left(), [".lock"]);
     let error = f.remove(&found).unwrap_err();
     assert!(error.to_string().contains("cannot remove"), "{error}");
     assert!(f.store.packages().open(&installed).is_err());
-    assert_eq!(f.import(&folder).1, Outcome::New);
+    assert_eq!(f.import(&folder).1, ImportOutcome::New);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crewagent_engine::source::{Limits, Opened, Source};
+use crewagent_engine::source::{OpenResult, PackageLimits, Source};
 use crewagent_format::diagnostic::{Diagnostic, Findings};
-use crewagent_testkit::archive::{Archive, Entry};
+use crewagent_testkit::archive::{ZipArchive, ZipEntry};
 use crewagent_testkit::package::generated;
 use tempfile::TempDir;
 
@@ -15,13 +15,13 @@ pub(crate) fn package() -> Vec<(String, String)> {
 }
 
 /// Returns its files as uncompressed entries.
-pub(crate) fn entries() -> Vec<Entry> {
-    package().into_iter().map(|(name, content)| Entry::stored(name, content)).collect()
+pub(crate) fn entries() -> Vec<ZipEntry> {
+    package().into_iter().map(|(name, content)| ZipEntry::stored(name, content)).collect()
 }
 
 /// Returns a valid archive with one more entry.
-pub(crate) fn with(entry: Entry) -> Archive {
-    Archive::of(entries()).with(entry)
+pub(crate) fn with(entry: ZipEntry) -> ZipArchive {
+    ZipArchive::of(entries()).with(entry)
 }
 
 /// Returns a scratch folder on the disk of the build.
@@ -43,12 +43,12 @@ pub(crate) fn write_all(folder: &Path, files: impl IntoIterator<Item = (String, 
 }
 
 /// Returns the findings of the gate about these bytes.
-pub(crate) fn refusal(bytes: &[u8], limits: &Limits) -> Option<Findings> {
+pub(crate) fn refusal(bytes: &[u8], limits: &PackageLimits) -> Option<Findings> {
     let scratch = scratch();
     let path = write(scratch.path(), "package.zip", bytes);
     match Source::open(&path, limits).unwrap() {
-        Opened::Passed(_) => None,
-        Opened::Refused(findings) => Some(findings),
+        OpenResult::Passed(_) => None,
+        OpenResult::Refused(findings) => Some(findings),
     }
 }
 

@@ -108,7 +108,7 @@ impl Findings {
     /// Resolves byte spans to lines, columns and pointers. Call it once, when all texts are known.
     pub fn locate(&mut self, sources: &Sources) {
         let mut lines: BTreeMap<&str, LineIndex> = BTreeMap::new();
-        let mut trees: BTreeMap<&str, Option<Written>> = BTreeMap::new();
+        let mut trees: BTreeMap<&str, Option<ParsedFile>> = BTreeMap::new();
         let mut fill = |place: &mut Location| {
             let (Some(span), Some((file, text))) =
                 (place.span, sources.texts.get_key_value(&place.file))
@@ -117,7 +117,7 @@ impl Findings {
             };
             let index = lines.entry(file).or_insert_with(|| LineIndex::new(text));
             place.position = Some(index.position(text, span.start));
-            let written = trees.entry(file).or_insert_with(|| Written::read(file, text));
+            let written = trees.entry(file).or_insert_with(|| ParsedFile::read(file, text));
             place.pointer = written.as_ref().and_then(|written| written.pointer(span));
         };
         for found in self.errors.iter_mut().chain(&mut self.warnings) {
@@ -130,12 +130,12 @@ impl Findings {
 }
 
 /// Parsed data of a file and the end of it.
-struct Written {
+struct ParsedFile {
     tree: Tree,
     end: usize,
 }
 
-impl Written {
+impl ParsedFile {
     /// Parses the data of a file: JSON, or the frontmatter of Markdown.
     fn read(file: &str, text: &Arc<str>) -> Option<Self> {
         if file.ends_with(".json") {

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::versioned;
 use crate::diagnostic::Code;
 use crate::id::AgentId;
-use crate::shape::{self, Object, Reader};
+use crate::shape::{self, Object, ShapeReader};
 use crate::syntax::{Tree, Value};
 use crate::version::SchemaVersion;
 
@@ -301,13 +301,13 @@ pub(super) struct AgentsDraft {
 }
 
 impl AgentsDraft {
-    pub(super) fn read(tree: &Tree, reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(tree: &Tree, reader: &mut ShapeReader<'_>) -> Self {
         let mut draft = Self::default();
         draft.whole = draft.fill(tree, reader);
         draft
     }
 
-    fn fill(&mut self, tree: &Tree, reader: &mut Reader<'_>) -> Option<Agents> {
+    fn fill(&mut self, tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Agents> {
         let mut object = Object::open(tree, reader)?;
         let schema_version = object.required("schemaVersion", reader, versioned);
         let agents = object.required("agents", reader, |tree, reader| {
@@ -325,7 +325,7 @@ pub(super) fn not_empty<T>(
     tree: &Tree,
     items: &[T],
     what: &str,
-    reader: &mut Reader<'_>,
+    reader: &mut ShapeReader<'_>,
 ) -> Option<()> {
     if !items.is_empty() {
         return Some(());
@@ -335,7 +335,7 @@ pub(super) fn not_empty<T>(
     None
 }
 
-fn agent(tree: &Tree, reader: &mut Reader<'_>) -> Option<Agent> {
+fn agent(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Agent> {
     let mut object = Object::open(tree, reader)?;
     let id = object.required("id", reader, shape::id(AgentId::new));
     let metadata = object.required("metadata", reader, metadata);
@@ -366,11 +366,11 @@ fn agent(tree: &Tree, reader: &mut Reader<'_>) -> Option<Agent> {
     })
 }
 
-fn anything(tree: &Tree, _: &mut Reader<'_>) -> Option<Json> {
+fn anything(tree: &Tree, _: &mut ShapeReader<'_>) -> Option<Json> {
     Some(tree.to_json())
 }
 
-fn metadata(tree: &Tree, reader: &mut Reader<'_>) -> Option<AgentMetadata> {
+fn metadata(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<AgentMetadata> {
     let mut object = Object::open(tree, reader)?;
     let name = object.required("name", reader, shape::text);
     let title = object.required("title", reader, shape::text);
@@ -389,7 +389,7 @@ fn metadata(tree: &Tree, reader: &mut Reader<'_>) -> Option<AgentMetadata> {
     })
 }
 
-fn persona(tree: &Tree, reader: &mut Reader<'_>) -> Option<Persona> {
+fn persona(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Persona> {
     let mut object = Object::open(tree, reader)?;
     let role = object.required("role", reader, shape::text);
     let identity = object.required("identity", reader, shape::text);
@@ -411,7 +411,7 @@ fn persona(tree: &Tree, reader: &mut Reader<'_>) -> Option<Persona> {
     })
 }
 
-fn prompt(tree: &Tree, reader: &mut Reader<'_>) -> Option<Prompt> {
+fn prompt(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Prompt> {
     let mut object = Object::open(tree, reader)?;
     let id = object.required("id", reader, shape::string);
     let content = object.required("content", reader, shape::string);
@@ -420,7 +420,7 @@ fn prompt(tree: &Tree, reader: &mut Reader<'_>) -> Option<Prompt> {
     Some(Prompt { id: id?, content: content?, description: description? })
 }
 
-fn menu_item(tree: &Tree, reader: &mut Reader<'_>) -> Option<MenuItem> {
+fn menu_item(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<MenuItem> {
     let mut object = Object::open(tree, reader)?;
     let description = object.required("description", reader, shape::string);
     let trigger = optional_text(&mut object, "trigger", reader);
@@ -449,7 +449,7 @@ fn menu_item(tree: &Tree, reader: &mut Reader<'_>) -> Option<MenuItem> {
     })
 }
 
-fn menu_target(object: &mut Object<'_>, reader: &mut Reader<'_>) -> Option<MenuTarget> {
+fn menu_target(object: &mut Object<'_>, reader: &mut ShapeReader<'_>) -> Option<MenuTarget> {
     let workflow = optional_text(object, "workflow", reader);
     let exec = optional_text(object, "exec", reader);
     let action = optional_text(object, "action", reader);
@@ -461,13 +461,13 @@ fn menu_target(object: &mut Object<'_>, reader: &mut Reader<'_>) -> Option<MenuT
 fn optional_text(
     object: &mut Object<'_>,
     key: &'static str,
-    reader: &mut Reader<'_>,
+    reader: &mut ShapeReader<'_>,
 ) -> Option<Option<String>> {
     let text = object.optional(key, reader, shape::string)?;
     Some(text.filter(|text| !text.trim().is_empty()))
 }
 
-fn tools(tree: &Tree, reader: &mut Reader<'_>) -> Option<AgentTools> {
+fn tools(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<AgentTools> {
     let mut object = Object::open(tree, reader)?;
     let fs = object.optional("fs", reader, |tree, reader| {
         let mut object = Object::open(tree, reader)?;

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use semver::Version;
 
 use super::agents::AgentsDraft;
-use super::document::{Document, Key};
+use super::document::{Document, PathKey};
 use super::files::Files;
 use super::graph::{Graph, GraphDraft};
 use super::manifest::ManifestDraft;
-use super::markdown::Outline;
+use super::markdown::MarkdownOutline;
 use super::step::Step;
 use super::workflow::WorkflowFront;
 use super::{Package, Subworkflow, Workflow, lint};
@@ -23,7 +23,7 @@ use crate::frontmatter::Frontmatter;
 use crate::id::{NodeId, WorkflowId};
 use crate::integrity::{self, Digest, MANIFEST};
 use crate::path::PackagePath;
-use crate::shape::{Reader, Tolerance};
+use crate::shape::{ShapeReader, Tolerance};
 
 /// Result of a check.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ pub(super) struct WorkflowDraft {
 pub(super) struct TemplateDraft {
     pub(super) document: Document,
     pub(super) front: Option<Arc<WorkflowFront>>,
-    pub(super) outline: Outline,
+    pub(super) outline: MarkdownOutline,
 }
 
 /// Locations that name a workflow's two files.
@@ -120,8 +120,12 @@ impl Check<'_> {
         let agents = draft.agents.as_ref().and_then(|path| {
             let place = manifest.place(&["entry".into(), "agents".into()]);
             let document = self.json(path, place)?;
-            let mut reader =
-                Reader::new(path.as_str(), &document.text, Tolerance::Exact, &mut self.findings);
+            let mut reader = ShapeReader::new(
+                path.as_str(),
+                &document.text,
+                Tolerance::Exact,
+                &mut self.findings,
+            );
             let agents = AgentsDraft::read(&document.tree, &mut reader);
             Some((document, agents))
         });
@@ -130,7 +134,7 @@ impl Check<'_> {
             self.read_workflow(&mut workflow, places);
             workflows.push(workflow);
         }
-        lint::run(lint::Input {
+        lint::run(lint::LintInput {
             files: self.files,
             manifest: &draft,
             agents: agents.as_ref().map(|(document, agents)| (document, agents)),
@@ -155,7 +159,7 @@ impl Check<'_> {
         }
         let document = self.json(&path, Location::file(MANIFEST))?;
         let mut reader =
-            Reader::new(MANIFEST, &document.text, Tolerance::Exact, &mut self.findings);
+            ShapeReader::new(MANIFEST, &document.text, Tolerance::Exact, &mut self.findings);
         let draft = ManifestDraft::read(&document.tree, &mut reader);
         Some((document, draft))
     }
@@ -229,8 +233,12 @@ impl Check<'_> {
             return known.clone();
         }
         let graph = self.json(path, place).map(|document| {
-            let mut reader =
-                Reader::new(path.as_str(), &document.text, Tolerance::Exact, &mut self.findings);
+            let mut reader = ShapeReader::new(
+                path.as_str(),
+                &document.text,
+                Tolerance::Exact,
+                &mut self.findings,
+            );
             let draft = GraphDraft::read(&document.tree, &mut reader);
             let file_place =
                 |index: usize| document.place(&["nodes".into(), index.into(), "file".into()]);
@@ -249,14 +257,14 @@ impl Check<'_> {
             return known.clone();
         }
         let template = self.frontmatter(path, place).map(|frontmatter| {
-            let mut reader = Reader::new(
+            let mut reader = ShapeReader::new(
                 path.as_str(),
                 frontmatter.text(),
                 Tolerance::Blank,
                 &mut self.findings,
             );
             let front = WorkflowFront::read(frontmatter.tree(), &mut reader).map(Arc::new);
-            let outline = Outline::read(frontmatter.body(), frontmatter.body_span().start);
+            let outline = MarkdownOutline::read(frontmatter.body(), frontmatter.body_span().start);
             Rc::new(TemplateDraft { document: document(path, frontmatter), front, outline })
         });
         self.templates.insert(path.clone(), template.clone());
@@ -272,7 +280,7 @@ impl Check<'_> {
             return known.clone();
         }
         let draft = self.frontmatter(path, place()).map(|frontmatter| {
-            let mut reader = Reader::new(
+            let mut reader = ShapeReader::new(
                 path.as_str(),
                 frontmatter.text(),
                 Tolerance::Blank,
@@ -295,7 +303,7 @@ fn workflow_list(
     manifest: &Document,
     draft: &ManifestDraft,
 ) -> Vec<(WorkflowDraft, WorkflowPlaces)> {
-    let place = |keys: &[Key<'_>]| manifest.place(keys);
+    let place = |keys: &[PathKey<'_>]| manifest.place(keys);
     let mut list: Vec<(WorkflowDraft, WorkflowPlaces)> = Vec::new();
     for (index, entry) in draft.workflows.iter().enumerate() {
         let places = WorkflowPlaces {

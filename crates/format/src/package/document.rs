@@ -8,18 +8,18 @@ use crate::syntax::Tree;
 
 /// Segment of a path to a value inside a document.
 #[derive(Clone, Copy)]
-pub(super) enum Key<'k> {
+pub(super) enum PathKey<'k> {
     Name(&'k str),
     Index(usize),
 }
 
-impl<'k> From<&'k str> for Key<'k> {
+impl<'k> From<&'k str> for PathKey<'k> {
     fn from(name: &'k str) -> Self {
         Self::Name(name)
     }
 }
 
-impl From<usize> for Key<'_> {
+impl From<usize> for PathKey<'_> {
     fn from(index: usize) -> Self {
         Self::Index(index)
     }
@@ -34,17 +34,17 @@ pub(super) struct Document {
 
 impl Document {
     /// Locates a value; if it is absent, its nearest parent.
-    pub(super) fn place(&self, keys: &[Key<'_>]) -> Location {
+    pub(super) fn place(&self, keys: &[PathKey<'_>]) -> Location {
         let mut tree = &self.tree;
         let mut span = tree.span.head(&self.text);
         for key in keys {
             let (next, next_span) = match key {
-                Key::Name(name) => match tree.get(name) {
+                PathKey::Name(name) => match tree.get(name) {
                     Some(entry) if is_short(&entry.tree) => (&entry.tree, entry.tree.span),
                     Some(entry) => (&entry.tree, entry.key_span),
                     None => break,
                 },
-                Key::Index(index) => match tree.item(*index) {
+                PathKey::Index(index) => match tree.item(*index) {
                     Some(item) if is_short(item) => (item, item.span),
                     Some(item) => (item, item.span.head(&self.text)),
                     None => break,

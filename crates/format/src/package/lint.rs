@@ -20,7 +20,7 @@ use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::id::{AgentId, WorkflowId};
 
 /// Everything that was read of the package, and the list of findings.
-pub(super) struct Input<'a> {
+pub(super) struct LintInput<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) manifest: &'a ManifestDraft,
     pub(super) agents: Option<(&'a Document, &'a AgentsDraft)>,
@@ -29,8 +29,8 @@ pub(super) struct Input<'a> {
 }
 
 /// Applies every rule whose input was readable. A rule about a whole is skipped if part of it is unknown.
-pub(super) fn run(input: Input<'_>) {
-    let Input { files, manifest, agents, workflows, findings } = input;
+pub(super) fn run(input: LintInput<'_>) {
+    let LintInput { files, manifest, agents, workflows, findings } = input;
     let agent_ids: Option<HashSet<AgentId>> = agents
         .filter(|(_, draft)| draft.agents.iter().all(Option::is_some) && !draft.agents.is_empty())
         .map(|(_, draft)| draft.agents.iter().flatten().map(|agent| agent.id.clone()).collect());

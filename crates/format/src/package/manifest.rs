@@ -10,7 +10,7 @@ use crate::diagnostic::Code;
 use crate::id::WorkflowId;
 use crate::integrity::Digest;
 use crate::path::PackagePath;
-use crate::shape::{self, Object, Reader};
+use crate::shape::{self, Object, ShapeReader};
 use crate::syntax::Tree;
 use crate::version::SchemaVersion;
 
@@ -171,7 +171,7 @@ impl WorkflowEntryDraft {
 }
 
 impl ManifestDraft {
-    pub(super) fn read(tree: &Tree, reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(tree: &Tree, reader: &mut ShapeReader<'_>) -> Self {
         let mut draft = Self::default();
         draft.manifest = draft.fill(tree, reader);
         draft
@@ -183,7 +183,7 @@ impl ManifestDraft {
         self.workflows_read && self.workflow.is_some() && self.workflows.iter().all(known)
     }
 
-    fn fill(&mut self, tree: &Tree, reader: &mut Reader<'_>) -> Option<Manifest> {
+    fn fill(&mut self, tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Manifest> {
         let mut object = Object::open(tree, reader)?;
         let schema_version = object.required("schemaVersion", reader, versioned);
         let name = object.required("name", reader, shape::text);
@@ -218,7 +218,7 @@ impl ManifestDraft {
         })
     }
 
-    fn entry(&mut self, tree: &Tree, reader: &mut Reader<'_>) -> Option<ManifestEntry> {
+    fn entry(&mut self, tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<ManifestEntry> {
         let mut object = Object::open(tree, reader)?;
         self.workflow = object.required("workflow", reader, shape::package_path);
         self.graph = object.required("graph", reader, shape::package_path);
@@ -246,7 +246,7 @@ impl ManifestDraft {
     }
 }
 
-fn workflow_entry(tree: &Tree, reader: &mut Reader<'_>) -> Option<WorkflowEntryDraft> {
+fn workflow_entry(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<WorkflowEntryDraft> {
     let mut object = Object::open(tree, reader)?;
     let draft = WorkflowEntryDraft {
         id: object.required("id", reader, shape::id(WorkflowId::new)),
@@ -261,7 +261,7 @@ fn workflow_entry(tree: &Tree, reader: &mut Reader<'_>) -> Option<WorkflowEntryD
 }
 
 /// Reads the runtime requirements without the unreadable ones: their errors refuse the package anyway.
-fn runtime_needs(tree: &Tree, reader: &mut Reader<'_>) -> Option<RuntimeNeeds> {
+fn runtime_needs(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<RuntimeNeeds> {
     let mut object = Object::open(tree, reader)?;
     let min_runtime_version = object.optional("minRuntimeVersion", reader, partial_version);
     let requires_network = object.optional("requiresNetwork", reader, shape::boolean);
@@ -272,7 +272,7 @@ fn runtime_needs(tree: &Tree, reader: &mut Reader<'_>) -> Option<RuntimeNeeds> {
     })
 }
 
-fn integrity(tree: &Tree, reader: &mut Reader<'_>) -> Option<Integrity> {
+fn integrity(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Integrity> {
     let mut object = Object::open(tree, reader)?;
     let sha256 = object.required("sha256", reader, |tree, reader| {
         let text = shape::string(tree, reader)?;
@@ -300,13 +300,13 @@ fn integrity(tree: &Tree, reader: &mut Reader<'_>) -> Option<Integrity> {
     Some(Integrity { sha256: sha256? })
 }
 
-fn semantic_version(tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
+fn semantic_version(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Version> {
     let text = shape::string(tree, reader)?;
     version(&text, tree, reader)
 }
 
 /// Reads a version whose last numbers may be absent, as in `0.1`.
-fn partial_version(tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
+fn partial_version(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Version> {
     let mut text = shape::string(tree, reader)?;
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         let given = text.split('.').count();
@@ -315,7 +315,7 @@ fn partial_version(tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
     version(&text, tree, reader)
 }
 
-fn version(text: &str, tree: &Tree, reader: &mut Reader<'_>) -> Option<Version> {
+fn version(text: &str, tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Version> {
     match Version::parse(text) {
         Ok(version) => Some(version),
         Err(error) => {

@@ -9,22 +9,22 @@ use crate::text::Span;
 
 /// Headings of a text, and the links below each.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outline {
-    sections: Vec<Section>,
-    links: Vec<Link>,
+pub(super) struct MarkdownOutline {
+    sections: Vec<HeadingSection>,
+    links: Vec<MarkdownLink>,
 }
 
 #[derive(Clone, Debug)]
-struct Section {
+struct HeadingSection {
     level: HeadingLevel,
     /// Lower case, without a trailing parenthesis.
     title: String,
-    /// Its part of [`Outline::links`], up to the next heading of the same or a higher level.
+    /// Its part of [`MarkdownOutline::links`], up to the next heading of the same or a higher level.
     links: Range<usize>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Link {
+pub(super) struct MarkdownLink {
     pub(super) target: String,
     pub(super) span: Span,
 }
@@ -32,7 +32,7 @@ pub(super) struct Link {
 /// Possible headings of a Steps Index.
 const INDEX_TITLES: &[&str] = &["steps index", "step index", "steps-index", "step-index", "steps"];
 
-impl Outline {
+impl MarkdownOutline {
     /// Reads a Markdown text that begins `offset` bytes into its file.
     pub(super) fn read(text: &str, offset: usize) -> Self {
         let mut outline = Self::default();
@@ -49,7 +49,7 @@ impl Outline {
                 }
                 (Event::Start(Tag::Link { dest_url, .. }), _) => {
                     let span = Span::new(range.start, range.end).shifted(offset);
-                    outline.links.push(Link { target: dest_url.into_string(), span });
+                    outline.links.push(MarkdownLink { target: dest_url.into_string(), span });
                 }
                 _ => {}
             }
@@ -63,7 +63,7 @@ impl Outline {
         self.end(level, open);
         open.push(self.sections.len());
         let at = self.links.len();
-        self.sections.push(Section { level, title, links: at..at });
+        self.sections.push(HeadingSection { level, title, links: at..at });
     }
 
     fn end(&mut self, level: HeadingLevel, open: &mut Vec<usize>) {
@@ -80,12 +80,12 @@ impl Outline {
     /// Returns true if there is a second-level heading with this lower-case title.
     pub(super) fn has_section(&self, title: &str) -> bool {
         let wanted =
-            |section: &Section| section.level == HeadingLevel::H2 && section.title == title;
+            |section: &HeadingSection| section.level == HeadingLevel::H2 && section.title == title;
         self.sections.iter().any(wanted)
     }
 
     /// Iterates over the links below every heading of a Steps Index.
-    pub(super) fn index_links(&self) -> impl Iterator<Item = &Link> {
+    pub(super) fn index_links(&self) -> impl Iterator<Item = &MarkdownLink> {
         let indexes =
             self.sections.iter().filter(|section| INDEX_TITLES.contains(&section.title.as_str()));
         let within: BTreeSet<usize> = indexes.flat_map(|section| section.links.clone()).collect();
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn headings_are_found_whatever_their_case_and_never_inside_code() {
-        let outline = Outline::read(
+        let outline = MarkdownOutline::read(
             "# Goal\n\n## GOAL (what we want)\n\n```\n## Instructions\n```\n\nCompletion:\n---\n",
             0,
         );
@@ -118,7 +118,7 @@ mod tests {
     }
 
     fn check_index(text: &str, expected: &[&str]) {
-        let outline = Outline::read(text, 0);
+        let outline = MarkdownOutline::read(text, 0);
         let links: Vec<_> = outline.index_links().map(|link| link.target.as_str()).collect();
         assert_eq!(links, expected, "{text}");
     }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn links_know_their_place() {
         let text = "## Steps Index\n\n- [one](steps/one.md)\n";
-        let outline = Outline::read(text, 100);
+        let outline = MarkdownOutline::read(text, 100);
         let link = outline.index_links().next().unwrap();
         assert_eq!(link.target, "steps/one.md");
         assert_eq!(&text[link.span.start - 100..link.span.end - 100], "[one](steps/one.md)");

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::blank::NonBlank;
-use super::markdown::Outline;
+use super::markdown::MarkdownOutline;
 use super::versioned;
 use crate::frontmatter::Frontmatter;
 use crate::id::NodeId;
-use crate::shape::{self, Object, Reader};
+use crate::shape::{self, Object, ShapeReader};
 use crate::syntax::Tree;
 use crate::version::SchemaVersion;
 
@@ -21,7 +21,7 @@ pub struct Step {
     pub text: Arc<str>,
     /// Range of the body in [`Step::text`].
     pub body: std::ops::Range<usize>,
-    pub(super) outline: Outline,
+    pub(super) outline: MarkdownOutline,
 }
 
 impl Step {
@@ -92,15 +92,15 @@ pub struct Transition {
 }
 
 impl Step {
-    pub(super) fn read(document: &Frontmatter, reader: &mut Reader<'_>) -> Option<Self> {
+    pub(super) fn read(document: &Frontmatter, reader: &mut ShapeReader<'_>) -> Option<Self> {
         let front = front(document.tree(), reader)?;
         let span = document.body_span();
-        let outline = Outline::read(document.body(), span.start);
+        let outline = MarkdownOutline::read(document.body(), span.start);
         Some(Self { front, text: document.text().clone(), body: span.start..span.end, outline })
     }
 }
 
-fn front(tree: &Tree, reader: &mut Reader<'_>) -> Option<StepFront> {
+fn front(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<StepFront> {
     let mut object = Object::open(tree, reader)?;
     let schema_version = object.required("schemaVersion", reader, versioned);
     let node_id = object.required("nodeId", reader, shape::id(NodeId::new));
@@ -134,7 +134,7 @@ fn front(tree: &Tree, reader: &mut Reader<'_>) -> Option<StepFront> {
     })
 }
 
-fn transition(tree: &Tree, reader: &mut Reader<'_>) -> Option<Transition> {
+fn transition(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Transition> {
     let mut object = Object::open(tree, reader)?;
     let to = object.required("to", reader, shape::string);
     let label = object.required("label", reader, shape::string);

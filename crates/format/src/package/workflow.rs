@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::versioned;
 use crate::diagnostic::Findings;
 use crate::frontmatter::Frontmatter;
-use crate::shape::{self, Object, Reader, Tolerance};
+use crate::shape::{self, Object, ShapeReader, Tolerance};
 use crate::syntax::Tree;
 use crate::version::SchemaVersion;
 
@@ -112,11 +112,11 @@ impl WorkflowFront {
         file: &str,
         findings: &mut Findings,
     ) -> Option<Self> {
-        let mut reader = Reader::new(file, document.text(), Tolerance::Blank, findings);
+        let mut reader = ShapeReader::new(file, document.text(), Tolerance::Blank, findings);
         Self::read(document.tree(), &mut reader)
     }
 
-    pub(crate) fn read(tree: &Tree, reader: &mut Reader<'_>) -> Option<Self> {
+    pub(crate) fn read(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Self> {
         let mut object = Object::open(tree, reader)?;
         let schema_version = object.required("schemaVersion", reader, versioned);
         let workflow_type = object.required("workflowType", reader, shape::text);
@@ -161,8 +161,8 @@ impl WorkflowFront {
 fn blank_or_required<T: Default>(
     object: &mut Object<'_>,
     key: &'static str,
-    reader: &mut Reader<'_>,
-    read: impl FnOnce(&Tree, &mut Reader<'_>) -> Option<T>,
+    reader: &mut ShapeReader<'_>,
+    read: impl FnOnce(&Tree, &mut ShapeReader<'_>) -> Option<T>,
 ) -> Option<T> {
     if object.has(key) {
         object.optional(key, reader, read).map(Option::unwrap_or_default)
@@ -171,7 +171,7 @@ fn blank_or_required<T: Default>(
     }
 }
 
-fn decision(tree: &Tree, reader: &mut Reader<'_>) -> Option<Decision> {
+fn decision(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Decision> {
     let mut object = Object::open(tree, reader)?;
     let from = object.required("from", reader, shape::string);
     let to = object.required("to", reader, shape::string);

@@ -2,7 +2,7 @@
 
 /// Shape of a new workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum WorkflowShape {
     Linear,
     Branch,
     Loop,
@@ -31,17 +31,17 @@ pub(super) struct EdgePlan {
     pub(super) to: &'static str,
     pub(super) label: &'static str,
     pub(super) is_default: bool,
-    pub(super) when: Option<When>,
+    pub(super) when: Option<EdgeCondition>,
 }
 
 /// Condition of an edge: in words, and as a variable with a value.
-pub(super) struct When {
+pub(super) struct EdgeCondition {
     pub(super) text: &'static str,
     pub(super) variable: &'static str,
     pub(super) value: &'static str,
 }
 
-impl Shape {
+impl WorkflowShape {
     pub(super) fn nodes(self) -> &'static [NodePlan] {
         match self {
             Self::Linear => LINEAR,
@@ -167,7 +167,7 @@ const BRANCH_EDGES: &[EdgePlan] = &[
         to: "step-03-quick",
         label: "quick",
         is_default: true,
-        when: Some(When {
+        when: Some(EdgeCondition {
             text: "One person can finish it in a day",
             variable: "depth",
             value: "quick",
@@ -178,7 +178,7 @@ const BRANCH_EDGES: &[EdgePlan] = &[
         to: "step-03-thorough",
         label: "thorough",
         is_default: false,
-        when: Some(When {
+        when: Some(EdgeCondition {
             text: "Several people, systems or deadlines are touched",
             variable: "depth",
             value: "thorough",
@@ -234,7 +234,7 @@ const LOOP_EDGES: &[EdgePlan] = &[
         to: "end-99",
         label: "approved",
         is_default: false,
-        when: Some(When {
+        when: Some(EdgeCondition {
             text: "Nothing in the document must change",
             variable: "verdict",
             value: "approved",
@@ -245,7 +245,7 @@ const LOOP_EDGES: &[EdgePlan] = &[
         to: "step-04-revise",
         label: "revise",
         is_default: true,
-        when: Some(When {
+        when: Some(EdgeCondition {
             text: "At least one finding must be answered",
             variable: "verdict",
             value: "revise",

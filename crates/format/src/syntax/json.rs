@@ -23,18 +23,18 @@ pub fn parse(text: &str) -> Result<Tree, Vec<SyntaxError>> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let raw: &RawValue =
         serde_json::from_str(body).map_err(|error| vec![syntax_error(text, body, &error)])?;
-    let mut reader = Reader { text, values: 0, duplicates: Vec::new() };
+    let mut reader = JsonReader { text, values: 0, duplicates: Vec::new() };
     let tree = reader.tree(raw, 0).map_err(|error| vec![error])?;
     if reader.duplicates.is_empty() { Ok(tree) } else { Err(reader.duplicates) }
 }
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     text: &'t str,
     values: usize,
     duplicates: Vec<SyntaxError>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> JsonReader<'t> {
     fn span(&self, raw: &'t RawValue) -> Span {
         // A raw value borrows from the text, so the distance of the two addresses is its offset.
         let start = raw.get().as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
@@ -76,7 +76,7 @@ impl<'t> Reader<'t> {
 
     fn map(&mut self, raw: &'t RawValue, depth: usize) -> Result<Value, SyntaxError> {
         let pairs = serde_json::Deserializer::from_str(raw.get())
-            .deserialize_map(Pairs { room: self.room() })
+            .deserialize_map(ObjectPairs { room: self.room() })
             .map_err(|error| broken(self.span(raw), &error))?;
         self.check_room(pairs.len(), self.span(raw))?;
         let mut entries: Vec<Entry> = Vec::with_capacity(pairs.len());
@@ -95,7 +95,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     /// Returns the number of values left in the budget.
     fn room(&self) -> usize {
         MAX_VALUES.saturating_sub(self.values)
@@ -115,11 +115,11 @@ impl Reader<'_> {
 }
 
 /// Collects the keys and values of one object without looking inside the values, at most one more than the budget.
-struct Pairs {
+struct ObjectPairs {
     room: usize,
 }
 
-impl<'de> Visitor<'de> for Pairs {
+impl<'de> Visitor<'de> for ObjectPairs {
     type Value = Vec<(&'de RawValue, &'de RawValue)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -53,23 +53,23 @@ pub fn check(text: &str) -> Result<(), SyntaxError> {
 }
 
 /// Open collection.
-struct Frame {
+struct YamlFrame {
     span: Span,
     anchor: usize,
     /// Complete nodes when it was opened.
     nodes_before: usize,
     /// Depth of the deepest collection inside it so far.
     depth: usize,
-    content: Content,
+    content: YamlItems,
 }
 
-enum Content {
+enum YamlItems {
     List(Vec<Tree>),
     Map { entries: Vec<Entry>, keys: Keys, key: Option<(String, Span)> },
 }
 
 /// Node that an alias can repeat, with its cost.
-struct Anchored {
+struct YamlAnchor {
     tree: Tree,
     nodes: usize,
     depth: usize,
@@ -78,8 +78,8 @@ struct Anchored {
 #[derive(Default)]
 struct Composer {
     root: Option<Tree>,
-    open: Vec<Frame>,
-    anchors: HashMap<usize, Anchored>,
+    open: Vec<YamlFrame>,
+    anchors: HashMap<usize, YamlAnchor>,
     nodes: usize,
     aliases: usize,
     documents: usize,
@@ -104,12 +104,12 @@ impl Composer {
             }
             Event::SequenceStart(_, anchor, tag) => {
                 collection_tag(tag.as_deref(), "seq", span)?;
-                self.begin(Content::List(Vec::new()), anchor, span)?;
+                self.begin(YamlItems::List(Vec::new()), anchor, span)?;
             }
             Event::MappingStart(_, anchor, tag) => {
                 collection_tag(tag.as_deref(), "map", span)?;
                 self.begin(
-                    Content::Map { entries: Vec::new(), keys: Keys::default(), key: None },
+                    YamlItems::Map { entries: Vec::new(), keys: Keys::default(), key: None },
                     anchor,
                     span,
                 )?;
@@ -138,7 +138,7 @@ impl Composer {
     ) -> Result<(), SyntaxError> {
         self.count(1, span)?;
         let plain = style == ScalarStyle::Plain;
-        if let Some(Frame { content: Content::Map { key: key @ None, .. }, .. }) =
+        if let Some(YamlFrame { content: YamlItems::Map { key: key @ None, .. }, .. }) =
             self.open.last_mut()
         {
             if plain && text == "<<" {
@@ -153,21 +153,21 @@ impl Composer {
         self.place(Tree { span, value }, anchor, 1, 0)
     }
 
-    fn begin(&mut self, content: Content, anchor: usize, span: Span) -> Result<(), SyntaxError> {
+    fn begin(&mut self, content: YamlItems, anchor: usize, span: Span) -> Result<(), SyntaxError> {
         self.count(1, span)?;
         if self.open.len() >= MAX_DEPTH {
             return Err(too_deep(span));
         }
         self.refuse_as_key(span)?;
-        self.open.push(Frame { span, anchor, nodes_before: self.nodes - 1, depth: 0, content });
+        self.open.push(YamlFrame { span, anchor, nodes_before: self.nodes - 1, depth: 0, content });
         Ok(())
     }
 
     fn end(&mut self, span: Span) -> Result<(), SyntaxError> {
         let Some(frame) = self.open.pop() else { return Ok(()) };
         let value = match frame.content {
-            Content::List(items) => Value::List(items),
-            Content::Map { entries, .. } => Value::Map(entries),
+            YamlItems::List(items) => Value::List(items),
+            YamlItems::Map { entries, .. } => Value::Map(entries),
         };
         let whole = Span::new(frame.span.start, span.end.max(frame.span.end));
         self.place(
@@ -184,7 +184,7 @@ impl Composer {
             return Err(too_much(span));
         }
         self.refuse_as_key(span)?;
-        let Some(Anchored { tree, nodes, depth }) = self.anchors.get(&id) else {
+        let Some(YamlAnchor { tree, nodes, depth }) = self.anchors.get(&id) else {
             return Err(mistake(
                 span,
                 "this alias stands inside the value it repeats",
@@ -202,7 +202,7 @@ impl Composer {
 
     fn refuse_as_key(&self, span: Span) -> Result<(), SyntaxError> {
         match self.open.last() {
-            Some(Frame { content: Content::Map { key: None, .. }, .. }) => Err(mistake(
+            Some(YamlFrame { content: YamlItems::Map { key: None, .. }, .. }) => Err(mistake(
                 span,
                 "a key must be a simple text",
                 "write a word or a quoted text before the colon",
@@ -222,7 +222,7 @@ impl Composer {
         if anchor != 0 {
             // The copy stays in memory, so it counts.
             self.count(nodes, tree.span)?;
-            self.anchors.insert(anchor, Anchored { tree: tree.clone(), nodes, depth });
+            self.anchors.insert(anchor, YamlAnchor { tree: tree.clone(), nodes, depth });
         }
         let Some(frame) = self.open.last_mut() else {
             self.root = Some(tree);
@@ -230,8 +230,8 @@ impl Composer {
         };
         frame.depth = frame.depth.max(depth);
         match &mut frame.content {
-            Content::List(items) => items.push(tree),
-            Content::Map { entries, keys, key } => {
+            YamlItems::List(items) => items.push(tree),
+            YamlItems::Map { entries, keys, key } => {
                 let Some((key, key_span)) = key.take() else { return Ok(()) };
                 if keys.is_new(&key, entries) {
                     entries.push(Entry { key, key_span, tree });

@@ -1,6 +1,6 @@
 //! Tests that the examples and every new package have no findings.
 
-use crewagent_format::scaffold::{self, Plan, Shape};
+use crewagent_format::scaffold::{self, ScaffoldPlan, WorkflowShape};
 use crewagent_testkit::fixture::{checked, example, lines};
 use crewagent_testkit::package::MemoryFiles;
 
@@ -15,10 +15,14 @@ fn the_examples_are_clean() {
 
 #[test]
 fn every_new_package_is_clean_whatever_its_author_types() {
-    for shape in [Shape::Linear, Shape::Branch, Shape::Loop] {
+    for shape in [WorkflowShape::Linear, WorkflowShape::Branch, WorkflowShape::Loop] {
         for name in ["demo", "My \"quoted\" name", "---\n# x", "中文"] {
-            let plan =
-                Plan { name: name.into(), description: name.into(), author: String::new(), shape };
+            let plan = ScaffoldPlan {
+                name: name.into(),
+                description: name.into(),
+                author: String::new(),
+                shape,
+            };
             let mut files = MemoryFiles::default();
             for (path, text) in scaffold::files(&plan) {
                 files.put(&path, text).unwrap();

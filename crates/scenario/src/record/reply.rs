@@ -10,8 +10,8 @@ use crewagent_format::syntax::{Tree, Value, json};
 use crewagent_format::wording::{cut, single_spaced};
 use serde_json::{Number, Value as Json};
 
-use super::tape::{Passing, Taken, is_empty};
-use super::write::{Item, Layout, Node};
+use super::tape::{Passing, TapeReply, is_empty};
+use super::write::{CollectionLayout, ListItem, ValueNode};
 use super::{RecordError, TextOf};
 
 /// Maximum number of values of arguments in YAML; more, or deeper ones, are written as JSON.
@@ -36,30 +36,32 @@ pub(super) struct Scribe<'s> {
 
 impl Scribe<'_> {
     /// Returns the line, with comments for the reader.
-    pub(super) fn line(&self, taken: &Taken) -> Result<Item, RecordError> {
+    pub(super) fn line(&self, taken: &TapeReply) -> Result<ListItem, RecordError> {
         let reply = &taken.reply;
-        let mut arguments = Arguments { scribe: self, taken, notes: Vec::new(), answers: None };
+        let mut arguments =
+            ReplyArguments { scribe: self, taken, notes: Vec::new(), answers: None };
         let mut entries = Vec::new();
         if let Some(answers) = expected(taken) {
-            let answers = Node::Map(vec![("answers".to_owned(), answers)], Layout::Fit);
+            let answers =
+                ValueNode::Map(vec![("answers".to_owned(), answers)], CollectionLayout::Fit);
             entries.push(("when".to_owned(), answers));
         }
         if let Some(thoughts) = thoughts(reply) {
-            entries.push(("think".to_owned(), Node::Text(template(thoughts))));
+            entries.push(("think".to_owned(), ValueNode::Text(template(thoughts))));
         }
         match reply.content.as_deref().filter(|words| !words.is_empty()) {
-            Some(words) => entries.push(("say".to_owned(), Node::Text(template(words)))),
-            None if is_empty(reply) => entries.push(("say".to_owned(), Node::text(""))),
+            Some(words) => entries.push(("say".to_owned(), ValueNode::Text(template(words)))),
+            None if is_empty(reply) => entries.push(("say".to_owned(), ValueNode::text(""))),
             None => {}
         }
         if !reply.tool_calls.is_empty() {
             let calls = arguments.calls(&reply.tool_calls)?;
-            entries.push(("calls".to_owned(), Node::List(calls, Layout::Open)));
+            entries.push(("calls".to_owned(), ValueNode::List(calls, CollectionLayout::Open)));
         }
         match reply.finish {
             Finish::Stop => {}
-            Finish::Length => entries.push(("finish".to_owned(), Node::text("length"))),
-            Finish::Filter => entries.push(("finish".to_owned(), Node::text("filter"))),
+            Finish::Length => entries.push(("finish".to_owned(), ValueNode::text("length"))),
+            Finish::Filter => entries.push(("finish".to_owned(), ValueNode::text("filter"))),
         }
         if reply.usage != Usage::default() {
             entries.push(("usage".to_owned(), usage(&reply.usage)));
@@ -73,11 +75,11 @@ impl Scribe<'_> {
                 "The words have an id or a time in them that another run does not have.".to_owned(),
             );
         }
-        Ok(Item { notes, node: Node::Map(entries, Layout::Open) })
+        Ok(ListItem { notes, node: ValueNode::Map(entries, CollectionLayout::Open) })
     }
 
     /// Describes the events before the reply.
-    fn before(&self, taken: &Taken) -> Result<Vec<String>, RecordError> {
+    fn before(&self, taken: &TapeReply) -> Result<Vec<String>, RecordError> {
         let mut notes = Vec::new();
         if let Some(visit) = taken.visit.filter(|visit| *visit > 1) {
             notes.push(format!("Visit {visit}."));
@@ -98,16 +100,16 @@ impl Scribe<'_> {
 }
 
 /// Arguments of the calls of one reply.
-struct Arguments<'a> {
+struct ReplyArguments<'a> {
     scribe: &'a Scribe<'a>,
-    taken: &'a Taken,
+    taken: &'a TapeReply,
     notes: Vec<String>,
     /// Answers that a template can reach, with their names. Parsed on first use.
     answers: Option<Vec<(String, Json)>>,
 }
 
-impl Arguments<'_> {
-    fn calls(&mut self, calls: &[ToolCall]) -> Result<Vec<Item>, RecordError> {
+impl ReplyArguments<'_> {
+    fn calls(&mut self, calls: &[ToolCall]) -> Result<Vec<ListItem>, RecordError> {
         let is_alike = |one: &ToolCall, other: &ToolCall| {
             (&one.name, &one.arguments) == (&other.name, &other.arguments)
         };
@@ -115,37 +117,37 @@ impl Arguments<'_> {
         rows.map(|row| self.call(&row[0], row.len())).collect()
     }
 
-    fn call(&mut self, call: &ToolCall, times: usize) -> Result<Item, RecordError> {
+    fn call(&mut self, call: &ToolCall, times: usize) -> Result<ListItem, RecordError> {
         let name = canonical(&call.name).unwrap_or(&call.name);
         let text = (self.scribe.words)(&call.arguments)?;
         let arguments = object(&text).map(|tree| self.node(&tree));
         let mut entries = match arguments {
             Some(arguments) if times == 1 && !name.is_empty() && name != "tool" => {
                 let entry = vec![(name.to_owned(), arguments)];
-                return Ok(Node::Map(entry, Layout::Open).into());
+                return Ok(ValueNode::Map(entry, CollectionLayout::Open).into());
             }
             Some(arguments) => vec![("arguments".to_owned(), arguments)],
-            None => vec![("raw".to_owned(), Node::Text(template(&text)))],
+            None => vec![("raw".to_owned(), ValueNode::Text(template(&text)))],
         };
-        entries.insert(0, ("tool".to_owned(), Node::text(name)));
+        entries.insert(0, ("tool".to_owned(), ValueNode::text(name)));
         if times > 1 {
-            entries.push(("times".to_owned(), Node::number(times as u64)));
+            entries.push(("times".to_owned(), ValueNode::number(times as u64)));
         }
-        Ok(Node::Map(entries, Layout::Fit).into())
+        Ok(ValueNode::Map(entries, CollectionLayout::Fit).into())
     }
 
-    fn node(&mut self, tree: &Tree) -> Node {
+    fn node(&mut self, tree: &Tree) -> ValueNode {
         match &tree.value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => Node::Bare(tree.to_json()),
-            Value::String(text) => Node::Text(self.text(text)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => ValueNode::Bare(tree.to_json()),
+            Value::String(text) => ValueNode::Text(self.text(text)),
             Value::List(items) => {
                 let items = items.iter().map(|item| self.node(item).into());
-                Node::List(items.collect(), Layout::Fit)
+                ValueNode::List(items.collect(), CollectionLayout::Fit)
             }
             Value::Map(entries) => {
                 let entries =
                     entries.iter().map(|entry| (entry.key.clone(), self.node(&entry.tree)));
-                Node::Map(entries.collect(), Layout::Fit)
+                ValueNode::Map(entries.collect(), CollectionLayout::Fit)
             }
         }
     }
@@ -196,7 +198,7 @@ impl Arguments<'_> {
 }
 
 /// Returns the answers that the calls of the previous reply need for this one to fit.
-fn expected(taken: &Taken) -> Option<Node> {
+fn expected(taken: &TapeReply) -> Option<ValueNode> {
     let answers = taken.answers.as_ref()?;
     let verdicts: Vec<String> = answers
         .iter()
@@ -212,10 +214,10 @@ fn expected(taken: &Taken) -> Option<Node> {
         .collect();
     let first = verdicts.first()?;
     if verdicts.iter().all(|verdict| verdict == first) {
-        return Some(Node::text(first));
+        return Some(ValueNode::text(first));
     }
-    let verdicts = verdicts.into_iter().map(|verdict| Node::Text(verdict).into());
-    Some(Node::List(verdicts.collect(), Layout::Fit))
+    let verdicts = verdicts.into_iter().map(|verdict| ValueNode::Text(verdict).into());
+    Some(ValueNode::List(verdicts.collect(), CollectionLayout::Fit))
 }
 
 fn thoughts(reply: &Reply) -> Option<&str> {
@@ -223,8 +225,8 @@ fn thoughts(reply: &Reply) -> Option<&str> {
     texts.into_iter().find(|text| !text.is_empty())
 }
 
-fn usage(usage: &Usage) -> Node {
-    let number = |name: &str, tokens: u64| (name.to_owned(), Node::number(tokens));
+fn usage(usage: &Usage) -> ValueNode {
+    let number = |name: &str, tokens: u64| (name.to_owned(), ValueNode::number(tokens));
     let mut entries =
         vec![number("input", usage.input_tokens), number("output", usage.output_tokens)];
     if usage.cached_tokens > 0 {
@@ -234,12 +236,12 @@ fn usage(usage: &Usage) -> Node {
         entries.push(number("reasoning", usage.reasoning_tokens));
     }
     if let Some(cost) = usage.cost.and_then(Number::from_f64) {
-        entries.push(("cost".to_owned(), Node::Bare(cost.into())));
+        entries.push(("cost".to_owned(), ValueNode::Bare(cost.into())));
     }
     if usage.estimated {
-        entries.push(("estimated".to_owned(), Node::Bare(true.into())));
+        entries.push(("estimated".to_owned(), ValueNode::Bare(true.into())));
     }
-    Node::Map(entries, Layout::Fit)
+    ValueNode::Map(entries, CollectionLayout::Fit)
 }
 
 /// Parses arguments that YAML can express: an object, no key twice, not too large.

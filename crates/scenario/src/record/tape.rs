@@ -17,11 +17,11 @@ use crate::scripted::COMPLETE;
 /// Contents of a run.
 #[derive(Debug, Default)]
 pub(super) struct Tape {
-    pub(super) start: Option<Start>,
+    pub(super) start: Option<RunStart>,
     /// Settings at the end.
     pub(super) settings: RunSettings,
     /// Replies by node, the nodes in the order of their first visit; those after completion have no node.
-    pub(super) nodes: Vec<(Option<String>, Vec<Taken>)>,
+    pub(super) nodes: Vec<(Option<String>, Vec<TapeReply>)>,
     pub(super) inputs: Vec<Payload>,
     /// Notes for the reader who plays it again.
     pub(super) notes: Vec<String>,
@@ -32,7 +32,7 @@ pub(super) struct Tape {
 
 /// Start of a run.
 #[derive(Debug)]
-pub(super) struct Start {
+pub(super) struct RunStart {
     pub(super) run_id: String,
     pub(super) package: String,
     pub(super) workflow: String,
@@ -42,7 +42,7 @@ pub(super) struct Start {
 
 /// Reply with the messages before it.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct TapeReply {
     pub(super) reply: Reply,
     /// Number of the visit, if this is its first reply.
     pub(super) visit: Option<usize>,
@@ -77,12 +77,12 @@ struct Hand {
     answers: Vec<Answer>,
     last: Option<Payload>,
     /// Messages since the model's last reply that are still in its context.
-    view: View,
+    view: TapeView,
     failure: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum View {
+enum TapeView {
     #[default]
     Whole,
     Cut,
@@ -145,7 +145,7 @@ impl Tape {
                 let run_id = event.run_id.clone().unwrap_or_default();
                 self.passing.run_id.clone_from(&run_id);
                 self.passing.times.insert(to_the_second(&event.time));
-                self.start = Some(Start {
+                self.start = Some(RunStart {
                     run_id,
                     package: package.clone(),
                     workflow: workflow.clone(),
@@ -247,8 +247,8 @@ impl Tape {
             hand.visits.push(place.clone());
         }
         let visits = hand.visits.iter().filter(|visited| **visited == place).count();
-        let is_whole = hand.view == View::Whole && hand.calls > 0;
-        let taken = Taken {
+        let is_whole = hand.view == TapeView::Whole && hand.calls > 0;
+        let taken = TapeReply {
             visit: is_new.then_some(visits),
             said: std::mem::take(&mut hand.said),
             answers: Some(hand.answers.clone())
@@ -261,7 +261,7 @@ impl Tape {
         if !is_empty(reply) {
             hand.calls = reply.tool_calls.len();
             hand.answers.clear();
-            hand.view = View::Whole;
+            hand.view = TapeView::Whole;
         }
         match self.nodes.iter_mut().find(|(node, _)| *node == place) {
             Some((_, replies)) => replies.push(taken),
@@ -273,7 +273,7 @@ impl Tape {
 impl Hand {
     /// Forgets earlier messages, because they are no longer in the context, or may not be.
     fn forget(&mut self) {
-        self.view = View::Cut;
+        self.view = TapeView::Cut;
         self.last = None;
     }
 }

@@ -15,17 +15,17 @@ const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y"
 
 /// Value with its layout.
 #[derive(Clone, Debug)]
-pub(super) enum Node {
+pub(super) enum ValueNode {
     Text(String),
     /// Null, a boolean or a number.
     Bare(Json),
-    List(Vec<Item>, Layout),
-    Map(Vec<(String, Node)>, Layout),
+    List(Vec<ListItem>, CollectionLayout),
+    Map(Vec<(String, ValueNode)>, CollectionLayout),
 }
 
 /// Layout of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum CollectionLayout {
     /// One line if it fits.
     Fit,
     /// One line per entry.
@@ -34,25 +34,25 @@ pub(super) enum Layout {
 
 /// Value in a list, with comments before it.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(super) struct ListItem {
     pub(super) notes: Vec<String>,
-    pub(super) node: Node,
+    pub(super) node: ValueNode,
 }
 
 /// Form of long texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Texts {
+pub(super) enum TextForm {
     Blocks,
     Quoted,
 }
 
-impl From<Node> for Item {
-    fn from(node: Node) -> Self {
+impl From<ValueNode> for ListItem {
+    fn from(node: ValueNode) -> Self {
         Self { notes: Vec::new(), node }
     }
 }
 
-impl Node {
+impl ValueNode {
     /// Returns a whole number.
     pub(super) fn number(number: u64) -> Self {
         Self::Bare(number.into())
@@ -77,7 +77,7 @@ impl Node {
     }
 
     fn is_open(&self) -> bool {
-        matches!(self, Self::List(_, Layout::Open) | Self::Map(_, Layout::Open))
+        matches!(self, Self::List(_, CollectionLayout::Open) | Self::Map(_, CollectionLayout::Open))
     }
 
     /// Returns true for an empty collection, which can only be written in one line.
@@ -97,13 +97,13 @@ impl Node {
             Self::Bare(value) => Some(value.to_string()),
             Self::List(items, _) if items.is_empty() => Some("[]".to_owned()),
             Self::Map(entries, _) if entries.is_empty() => Some("{}".to_owned()),
-            Self::List(_, Layout::Open) | Self::Map(_, Layout::Open) => None,
-            Self::List(items, Layout::Fit) => {
+            Self::List(_, CollectionLayout::Open) | Self::Map(_, CollectionLayout::Open) => None,
+            Self::List(items, CollectionLayout::Fit) => {
                 let lines: Option<Vec<String>> =
                     items.iter().map(|item| item.node.line()).collect();
                 Some(format!("[{}]", lines?.join(", ")))
             }
-            Self::Map(entries, Layout::Fit) => {
+            Self::Map(entries, CollectionLayout::Fit) => {
                 let line = |(key, node): &(String, Self)| {
                     Some(format!("{}: {}", scalar(key), node.line()?))
                 };
@@ -115,21 +115,21 @@ impl Node {
 }
 
 /// Writes the document: comments, then the entries of one map.
-pub(super) fn document(head: &[String], root: &Node, texts: Texts) -> String {
-    let mut writer = Writer { out: String::new(), texts };
+pub(super) fn document(head: &[String], root: &ValueNode, texts: TextForm) -> String {
+    let mut writer = ScenarioWriter { out: String::new(), texts };
     writer.notes(head, 0);
-    if let Node::Map(entries, _) = root {
+    if let ValueNode::Map(entries, _) = root {
         writer.entries(entries, 0);
     }
     writer.out
 }
 
-struct Writer {
+struct ScenarioWriter {
     out: String,
-    texts: Texts,
+    texts: TextForm,
 }
 
-impl Writer {
+impl ScenarioWriter {
     fn notes(&mut self, notes: &[String], indent: usize) {
         for note in notes {
             let line = format!("{}# {}", blanks(indent), harmless(note));
@@ -138,7 +138,7 @@ impl Writer {
         }
     }
 
-    fn entries(&mut self, entries: &[(String, Node)], indent: usize) {
+    fn entries(&mut self, entries: &[(String, ValueNode)], indent: usize) {
         for (at, (key, node)) in entries.iter().enumerate() {
             // A blank line separates the nodes. A text that ends in blank lines would take it as its own.
             if at > 0 && indent <= 2 && node.is_open() && !self.out.ends_with("\n\n") {
@@ -149,7 +149,7 @@ impl Writer {
         }
     }
 
-    fn items(&mut self, items: &[Item], indent: usize) {
+    fn items(&mut self, items: &[ListItem], indent: usize) {
         for item in items {
             self.notes(&item.notes, indent);
             let lead = format!("{}-", blanks(indent));
@@ -158,30 +158,30 @@ impl Writer {
     }
 
     /// Writes a value after its key or dash.
-    fn value(&mut self, lead: &str, node: &Node, indent: usize) {
+    fn value(&mut self, lead: &str, node: &ValueNode, indent: usize) {
         let fits = |line: &String| columns(lead) + 1 + columns(line) <= WIDTH || node.is_empty();
         if let Some(line) = node.line().filter(fits) {
             self.out.push_str(&format!("{lead} {line}\n"));
             return;
         }
         match node {
-            Node::Text(text) => {
-                let block = if self.texts == Texts::Blocks { block(text, indent) } else { None };
+            ValueNode::Text(text) => {
+                let block = if self.texts == TextForm::Blocks { block(text, indent) } else { None };
                 let value = block.unwrap_or_else(|| quoted(text) + "\n");
                 self.out.push_str(&format!("{lead} {value}"));
             }
-            Node::Bare(value) => self.out.push_str(&format!("{lead} {value}\n")),
-            Node::List(items, _) => {
+            ValueNode::Bare(value) => self.out.push_str(&format!("{lead} {value}\n")),
+            ValueNode::List(items, _) => {
                 self.out.push_str(&format!("{lead}\n"));
                 self.items(items, indent + 2);
             }
-            Node::Map(entries, _) if lead.ends_with('-') => {
+            ValueNode::Map(entries, _) if lead.ends_with('-') => {
                 // The first key follows the dash.
                 let from = self.out.len();
                 self.entries(entries, indent + 2);
                 self.out.replace_range(from..from + indent + 2, &format!("{lead} "));
             }
-            Node::Map(entries, _) => {
+            ValueNode::Map(entries, _) => {
                 self.out.push_str(&format!("{lead}\n"));
                 self.entries(entries, indent + 2);
             }

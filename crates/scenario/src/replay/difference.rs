@@ -10,7 +10,7 @@ use crewagent_format::wording::cut;
 use serde_json::{Map, Value as Json};
 
 use super::lines::difference;
-use super::{Blobs, Recording};
+use super::{BlobFinder, RecordedRun};
 
 /// Maximum number of characters shown of a line.
 const LINE_CHARS: usize = 120;
@@ -18,10 +18,10 @@ const LINE_CHARS: usize = 120;
 /// Returns the first difference that helps the user. The journal keeps the runtime's messages of a request and the
 /// answers of models and tools, so those are compared; the request itself is not kept.
 pub(super) fn explain(
-    recording: &Recording,
+    recording: &RecordedRun,
     recorded: &RequestSummary,
     request: &Request,
-    blobs: &Blobs,
+    blobs: &BlobFinder,
 ) -> String {
     let compared = Compared { recording, recorded, request, blobs };
     let found = compared
@@ -36,10 +36,10 @@ pub(super) fn explain(
 }
 
 struct Compared<'c> {
-    recording: &'c Recording,
+    recording: &'c RecordedRun,
     recorded: &'c RequestSummary,
     request: &'c Request,
-    blobs: &'c Blobs,
+    blobs: &'c BlobFinder,
 }
 
 impl Compared<'_> {

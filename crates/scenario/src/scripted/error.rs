@@ -15,25 +15,25 @@ pub enum ScenarioError {
     Wrong {
         name: String,
         /// Mistakes in the order of the file.
-        problems: Vec<Problem>,
+        problems: Vec<ScriptProblem>,
     },
 }
 
 /// Mistake and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct ScriptProblem {
     /// Line number, from 1.
     pub line: usize,
     /// Mistake, and advice.
     pub message: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ScriptProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.line, self.message)
     }
 }
 
-fn listed(name: &str, problems: &[Problem]) -> String {
+fn listed(name: &str, problems: &[ScriptProblem]) -> String {
     problems.iter().map(|problem| format!("{name}:{problem}")).collect::<Vec<_>>().join("\n")
 }

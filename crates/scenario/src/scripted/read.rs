@@ -10,18 +10,18 @@ use crewagent_core::usage::Usage;
 use crewagent_engine::model::ModelErrorKind;
 use crewagent_format::syntax::{Entry, Tree, Value, json, yaml};
 
-use super::error::Problem;
+use super::error::ScriptProblem;
 use super::pace::Pace;
-use super::reading::Reading;
-use super::scenario::{Choice, Fault, Line, Scenario, Turn};
-use super::when::When;
+use super::reading::ScriptReader;
+use super::scenario::{ConditionalReply, ReplyFault, Scenario, ScriptLine, ScriptTurn};
+use super::when::ReplyCondition;
 
 const FILE: [&str; 6] = ["scenario", "pace", "nodes", "complete", "chat", "otherwise"];
 const LINE: [&str; 7] = ["say", "think", "calls", "finish", "usage", "fault", "pace"];
 
 /// Parses the scenario, or returns all its mistakes.
-pub(super) fn scenario(text: &str) -> Result<Scenario, Vec<Problem>> {
-    let mut reading = Reading::new(text);
+pub(super) fn scenario(text: &str) -> Result<Scenario, Vec<ScriptProblem>> {
+    let mut reading = ScriptReader::new(text);
     // YAML includes JSON, but a JSON parser gives clearer messages for a JSON text.
     let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
     let parsed = if is_json { json::parse(text) } else { yaml::parse(text) };
@@ -39,7 +39,7 @@ pub(super) fn scenario(text: &str) -> Result<Scenario, Vec<Problem>> {
     reading.finish(scenario)
 }
 
-fn file(reading: &mut Reading<'_>, tree: &Tree) -> Option<Scenario> {
+fn file(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<Scenario> {
     let entries = reading.map(tree, "the file", &FILE)?;
     let mut scenario = Scenario::default();
     let mut is_named = false;
@@ -68,13 +68,13 @@ fn file(reading: &mut Reading<'_>, tree: &Tree) -> Option<Scenario> {
     Some(scenario)
 }
 
-fn turns(reading: &mut Reading<'_>, tree: &Tree, what: &str) -> Vec<Turn> {
+fn turns(reading: &mut ScriptReader<'_>, tree: &Tree, what: &str) -> Vec<ScriptTurn> {
     let items = reading.list(tree, what).unwrap_or_default();
     items.iter().filter_map(|item| turn(reading, item)).collect()
 }
 
 /// Reads a reply, or `any` with alternatives for one; `times` is the number of requests it answers.
-fn turn(reading: &mut Reading<'_>, tree: &Tree) -> Option<Turn> {
+fn turn(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<ScriptTurn> {
     let mut times = 1;
     if let Some(entry) = tree.get("times") {
         times = reading.times(&entry.tree, "`times`").unwrap_or(1);
@@ -90,25 +90,25 @@ fn turn(reading: &mut Reading<'_>, tree: &Tree) -> Option<Turn> {
             items.iter().filter_map(|item| choice(reading, item, &[])).collect()
         }
     };
-    Some(Turn { line: reading.line(tree.span), times, choices })
+    Some(ScriptTurn { line: reading.line(tree.span), times, choices })
 }
 
-fn choice(reading: &mut Reading<'_>, tree: &Tree, also: &[&str]) -> Option<Choice> {
+fn choice(reading: &mut ScriptReader<'_>, tree: &Tree, also: &[&str]) -> Option<ConditionalReply> {
     let known: Vec<&str> = LINE.iter().chain(&["when"]).chain(also).copied().collect();
     let when = match tree.get("when") {
         Some(entry) => condition::when(reading, &entry.tree)?,
-        None => When::default(),
+        None => ReplyCondition::default(),
     };
-    Some(Choice { when, line: line(reading, tree, &known)? })
+    Some(ConditionalReply { when, line: line(reading, tree, &known)? })
 }
 
-fn otherwise(reading: &mut Reading<'_>, tree: &Tree) -> Option<Line> {
+fn otherwise(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<ScriptLine> {
     line(reading, tree, &LINE)
 }
 
-fn line(reading: &mut Reading<'_>, tree: &Tree, known: &[&str]) -> Option<Line> {
+fn line(reading: &mut ScriptReader<'_>, tree: &Tree, known: &[&str]) -> Option<ScriptLine> {
     let entries = reading.map(tree, "a reply", known)?;
-    let mut line = Line { line: reading.line(tree.span), ..Line::default() };
+    let mut line = ScriptLine { line: reading.line(tree.span), ..ScriptLine::default() };
     for Entry { key, tree, .. } in entries {
         match key.as_str() {
             "say" => line.say = reading.template(tree, "`say`"),
@@ -136,7 +136,7 @@ fn line(reading: &mut Reading<'_>, tree: &Tree, known: &[&str]) -> Option<Line> 
     Some(line)
 }
 
-fn pace(reading: &mut Reading<'_>, tree: &Tree) -> Option<Pace> {
+fn pace(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<Pace> {
     let entries = reading.map(tree, "`pace`", &["characters", "milliseconds"])?;
     let mut pace = Pace { characters: 1, delay: Duration::ZERO };
     for Entry { key, tree, .. } in entries {
@@ -154,7 +154,7 @@ fn pace(reading: &mut Reading<'_>, tree: &Tree) -> Option<Pace> {
     Some(pace)
 }
 
-fn usage(reading: &mut Reading<'_>, tree: &Tree) -> Option<Usage> {
+fn usage(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<Usage> {
     let known = ["input", "output", "cached", "reasoning", "cost", "estimated"];
     let entries = reading.map(tree, "`usage`", &known)?;
     let mut usage = Usage::default();
@@ -186,7 +186,7 @@ const FAILURES: [(&str, (ModelErrorKind, &str)); 6] = [
     ("malformed", (ModelErrorKind::Malformed, "The model's answer makes no sense.")),
 ];
 
-fn fault(reading: &mut Reading<'_>, tree: &Tree) -> Option<Fault> {
+fn fault(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<ReplyFault> {
     reading.map(tree, "`fault`", &["fail", "message", "hang"])?;
     match (tree.get("fail"), tree.get("hang"), tree.get("message")) {
         (Some(fail), None, message) => {
@@ -195,9 +195,9 @@ fn fault(reading: &mut Reading<'_>, tree: &Tree) -> Option<Fault> {
                 Some(entry) => reading.text(&entry.tree, "`message`")?,
                 None => words,
             };
-            Some(Fault::Fail { kind, message: message.to_owned() })
+            Some(ReplyFault::Fail { kind, message: message.to_owned() })
         }
-        (None, Some(hang), None) if hang.tree.value == Value::Bool(true) => Some(Fault::Hang),
+        (None, Some(hang), None) if hang.tree.value == Value::Bool(true) => Some(ReplyFault::Hang),
         (_, _, _) => {
             let message = "`fault` must have either `fail` with a kind, or `hang: true`";
             reading.wrong(tree.span, message)

@@ -4,23 +4,23 @@ use crewagent_format::syntax::{Entry, Tree, Value};
 use crewagent_format::text::{LineIndex, Span};
 use crewagent_format::wording::{nearest, ticked};
 
-use super::error::Problem;
-use super::template::Template;
+use super::error::ScriptProblem;
+use super::template::ReplyTemplate;
 
 /// File that is being read.
-pub(super) struct Reading<'t> {
+pub(super) struct ScriptReader<'t> {
     text: &'t str,
     lines: LineIndex,
-    problems: Vec<Problem>,
+    problems: Vec<ScriptProblem>,
 }
 
-impl<'t> Reading<'t> {
+impl<'t> ScriptReader<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self { text, lines: LineIndex::new(text), problems: Vec::new() }
     }
 
     /// Returns the value, if there were no mistakes.
-    pub(super) fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<Problem>> {
+    pub(super) fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<ScriptProblem>> {
         self.problems.sort_by_key(|problem| problem.line);
         match value {
             Some(value) if self.problems.is_empty() => Ok(value),
@@ -33,7 +33,7 @@ impl<'t> Reading<'t> {
     }
 
     pub(super) fn wrong<T>(&mut self, span: Span, message: impl Into<String>) -> Option<T> {
-        self.problems.push(Problem { line: self.line(span), message: message.into() });
+        self.problems.push(ScriptProblem { line: self.line(span), message: message.into() });
         None
     }
 
@@ -85,9 +85,9 @@ impl<'t> Reading<'t> {
         }
     }
 
-    pub(super) fn template(&mut self, tree: &Tree, what: &str) -> Option<Template> {
+    pub(super) fn template(&mut self, tree: &Tree, what: &str) -> Option<ReplyTemplate> {
         let text = self.text(tree, what)?;
-        match Template::parse(text) {
+        match ReplyTemplate::parse(text) {
             Ok(template) => Some(template),
             Err(why) => self.wrong(tree.span, format!("{what}: {why}")),
         }

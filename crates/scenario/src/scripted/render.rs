@@ -6,11 +6,15 @@ use crewagent_core::usage::Usage;
 use crewagent_engine::model::Request;
 use serde_json::{Map, Value as Json};
 
-use super::scenario::{Arguments, Call, Line, Shape};
-use super::view::View;
+use super::scenario::{Arguments, JsonTemplate, ScriptCall, ScriptLine};
+use super::view::RequestView;
 
 /// Returns the reply, or the template that could not be filled.
-pub(super) fn reply(line: &Line, view: &View<'_>, request: &Request) -> Result<Reply, String> {
+pub(super) fn reply(
+    line: &ScriptLine,
+    view: &RequestView<'_>,
+    request: &Request,
+) -> Result<Reply, String> {
     let content = line.say.as_ref().map(|say| say.text(view)).transpose()?;
     let mut extra = Map::new();
     if let Some(think) = &line.think {
@@ -33,7 +37,11 @@ pub(super) fn reply(line: &Line, view: &View<'_>, request: &Request) -> Result<R
     Ok(reply)
 }
 
-fn tool_call(call: &Call, view: &View<'_>, position: usize) -> Result<ToolCall, String> {
+fn tool_call(
+    call: &ScriptCall,
+    view: &RequestView<'_>,
+    position: usize,
+) -> Result<ToolCall, String> {
     let arguments = match &call.arguments {
         Arguments::Value(shape) => fill(shape, view)?.to_string(),
         Arguments::Raw(template) => template.text(view)?,
@@ -43,12 +51,12 @@ fn tool_call(call: &Call, view: &View<'_>, position: usize) -> Result<ToolCall, 
     Ok(ToolCall { id, name: call.tool.clone(), arguments: arguments.into(), extra: Map::new() })
 }
 
-fn fill(shape: &Shape, view: &View<'_>) -> Result<Json, String> {
+fn fill(shape: &JsonTemplate, view: &RequestView<'_>) -> Result<Json, String> {
     match shape {
-        Shape::Text(template) => template.value(view),
-        Shape::Plain(value) => Ok(value.clone()),
-        Shape::List(items) => items.iter().map(|item| fill(item, view)).collect(),
-        Shape::Map(entries) => {
+        JsonTemplate::Text(template) => template.value(view),
+        JsonTemplate::Plain(value) => Ok(value.clone()),
+        JsonTemplate::List(items) => items.iter().map(|item| fill(item, view)).collect(),
+        JsonTemplate::Map(entries) => {
             let filled = entries.iter().map(|(key, value)| Ok((key.clone(), fill(value, view)?)));
             filled.collect::<Result<Map<_, _>, String>>().map(Json::Object)
         }

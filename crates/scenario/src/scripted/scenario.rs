@@ -8,8 +8,8 @@ use crewagent_engine::model::ModelErrorKind;
 use serde_json::Value as Json;
 
 use super::pace::Pace;
-use super::template::Template;
-use super::when::When;
+use super::template::ReplyTemplate;
+use super::when::ReplyCondition;
 
 /// Whole file.
 #[derive(Debug, Default)]
@@ -18,51 +18,51 @@ pub(super) struct Scenario {
     /// Pace of the model, unless a reply has its own.
     pub(super) pace: Option<Pace>,
     /// Turns at each node, over all visits.
-    pub(super) nodes: BTreeMap<String, Vec<Turn>>,
+    pub(super) nodes: BTreeMap<String, Vec<ScriptTurn>>,
     /// Turns after completion.
-    pub(super) complete: Vec<Turn>,
+    pub(super) complete: Vec<ScriptTurn>,
     /// Turns in a conversation, outside of any workflow.
-    pub(super) chat: Vec<Turn>,
+    pub(super) chat: Vec<ScriptTurn>,
     /// Reply when no turn is left.
-    pub(super) otherwise: Option<Line>,
+    pub(super) otherwise: Option<ScriptLine>,
 }
 
 /// Answer to one request, or to several in a row.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct ScriptTurn {
     /// Line in the file.
     pub(super) line: usize,
     /// Number of requests it answers.
     pub(super) times: u64,
     /// Alternatives; the first that fits is used.
-    pub(super) choices: Vec<Choice>,
+    pub(super) choices: Vec<ConditionalReply>,
 }
 
 /// Reply with its condition.
 #[derive(Debug)]
-pub(super) struct Choice {
-    pub(super) when: When,
-    pub(super) line: Line,
+pub(super) struct ConditionalReply {
+    pub(super) when: ReplyCondition,
+    pub(super) line: ScriptLine,
 }
 
 /// Single reply.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct ScriptLine {
     /// Line in the file.
     pub(super) line: usize,
-    pub(super) say: Option<Template>,
-    pub(super) think: Option<Template>,
-    pub(super) calls: Vec<Call>,
+    pub(super) say: Option<ReplyTemplate>,
+    pub(super) think: Option<ReplyTemplate>,
+    pub(super) calls: Vec<ScriptCall>,
     pub(super) finish: Finish,
     /// Usage; an estimate if absent.
     pub(super) usage: Option<Usage>,
-    pub(super) fault: Option<Fault>,
+    pub(super) fault: Option<ReplyFault>,
     pub(super) pace: Option<Pace>,
 }
 
 /// One call, or several equal ones.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct ScriptCall {
     pub(super) tool: String,
     pub(super) arguments: Arguments,
     /// Id of the call, if the scenario sets it.
@@ -74,23 +74,23 @@ pub(super) struct Call {
 #[derive(Debug)]
 pub(super) enum Arguments {
     /// Value, sent as JSON.
-    Value(Shape),
+    Value(JsonTemplate),
     /// Text, sent unchanged.
-    Raw(Template),
+    Raw(ReplyTemplate),
 }
 
 /// JSON value with templates in its strings.
 #[derive(Debug)]
-pub(super) enum Shape {
-    Text(Template),
+pub(super) enum JsonTemplate {
+    Text(ReplyTemplate),
     Plain(Json),
-    List(Vec<Shape>),
-    Map(Vec<(String, Shape)>),
+    List(Vec<JsonTemplate>),
+    Map(Vec<(String, JsonTemplate)>),
 }
 
 /// Failure in place of a reply.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum ReplyFault {
     Fail {
         kind: ModelErrorKind,
         message: String,

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::view::View;
+use super::view::RequestView;
 
 /// Maximum size of one `{{repeat:…}}`, in bytes.
 const MAX_REPEATED: usize = 64 << 20;
@@ -12,10 +12,10 @@ pub(super) const KNOWN: &str = "{{input}}, {{turn}}, {{node}}, {{nodeTurn}}, {{n
 
 /// Text that is filled in for each reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Template(Vec<Piece>);
+pub(super) struct ReplyTemplate(Vec<TemplatePiece>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
     Hole(Hole),
 }
@@ -42,7 +42,7 @@ enum Hole {
     Braces,
 }
 
-impl Template {
+impl ReplyTemplate {
     /// Parses a text. The error names an unknown placeholder.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
@@ -52,43 +52,43 @@ impl Template {
                 return Err("a template is opened with `{{` and never closed; write {{braces}} for the braces themselves".to_owned());
             };
             if !before.is_empty() {
-                pieces.push(Piece::Text(before.to_owned()));
+                pieces.push(TemplatePiece::Text(before.to_owned()));
             }
-            pieces.push(Piece::Hole(hole(inside)?));
+            pieces.push(TemplatePiece::Hole(hole(inside)?));
             rest = later;
         }
         if !rest.is_empty() {
-            pieces.push(Piece::Text(rest.to_owned()));
+            pieces.push(TemplatePiece::Text(rest.to_owned()));
         }
         Ok(Self(pieces))
     }
 
     /// Returns the text with its placeholders filled, or names the one that could not be.
-    pub(super) fn text(&self, view: &View<'_>) -> Result<String, String> {
+    pub(super) fn text(&self, view: &RequestView<'_>) -> Result<String, String> {
         let mut text = String::new();
         for piece in &self.0 {
             match piece {
-                Piece::Text(part) => text.push_str(part),
-                Piece::Hole(Hole::Repeat { text: part, times }) => {
+                TemplatePiece::Text(part) => text.push_str(part),
+                TemplatePiece::Hole(Hole::Repeat { text: part, times }) => {
                     text.extend(std::iter::repeat_n(part.as_str(), *times));
                 }
-                Piece::Hole(hole) => text.push_str(&words(hole.value(view)?)),
+                TemplatePiece::Hole(hole) => text.push_str(&words(hole.value(view)?)),
             }
         }
         Ok(text)
     }
 
     /// Returns the text as a JSON value: a string, or, if the whole text is one placeholder, its value.
-    pub(super) fn value(&self, view: &View<'_>) -> Result<Json, String> {
+    pub(super) fn value(&self, view: &RequestView<'_>) -> Result<Json, String> {
         match self.0.as_slice() {
-            [Piece::Hole(hole)] => hole.value(view),
-            [] | [Piece::Text(_)] | [_, _, ..] => self.text(view).map(Json::String),
+            [TemplatePiece::Hole(hole)] => hole.value(view),
+            [] | [TemplatePiece::Text(_)] | [_, _, ..] => self.text(view).map(Json::String),
         }
     }
 }
 
 impl Hole {
-    fn value(&self, view: &View<'_>) -> Result<Json, String> {
+    fn value(&self, view: &RequestView<'_>) -> Result<Json, String> {
         let place = view.place();
         let found = match self {
             Self::Input => view.input().map(Json::from),

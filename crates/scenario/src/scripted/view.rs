@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crewagent_engine::model::{Request, TurnPosition};
 
 /// Request as a scenario sees it.
-pub(super) struct View<'r> {
+pub(super) struct RequestView<'r> {
     place: &'r TurnPosition,
     last_message: &'r str,
     /// Messages since the model's last reply; a process that resumes the run adds to them.
@@ -21,7 +21,7 @@ pub(super) struct View<'r> {
     number: Cell<u64>,
 }
 
-impl<'r> View<'r> {
+impl<'r> RequestView<'r> {
     pub(super) fn of(request: &'r Request) -> Self {
         let mut answers = Vec::new();
         let mut last = None;

@@ -7,29 +7,29 @@ use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use serde_json::{Map, Value as Json};
 
-use super::view::{View, verdict};
+use super::view::{RequestView, verdict};
 
 /// Maximum number of characters of a value in a message.
 const VALUE_CHARS: usize = 300;
 
 /// Conditions of a reply. Without any, it always fits.
 #[derive(Debug, Default)]
-pub(super) struct When {
-    pub(super) input: Option<Pattern>,
+pub(super) struct ReplyCondition {
+    pub(super) input: Option<TextPattern>,
     pub(super) turn: Option<u64>,
     pub(super) node_turn: Option<u64>,
     pub(super) variables: Map<String, Json>,
     /// Refusal codes, one of which the last answer of a tool must have.
     pub(super) refused: Option<Vec<String>>,
     /// Expected answers to the calls of the last reply.
-    pub(super) answers: Option<Answers>,
+    pub(super) answers: Option<ExpectedAnswers>,
     /// Text in the last message.
     pub(super) contains: Option<String>,
 }
 
 /// Expected answers: `ok`, a code, or several alternatives.
 #[derive(Debug)]
-pub(super) enum Answers {
+pub(super) enum ExpectedAnswers {
     /// Every call was answered like this.
     Each(Vec<String>),
     /// One entry per call, in order.
@@ -37,12 +37,12 @@ pub(super) enum Answers {
 }
 
 /// Regular expression with its source.
-pub(super) struct Pattern {
+pub(super) struct TextPattern {
     text: String,
     matcher: RegexMatcher,
 }
 
-impl Pattern {
+impl TextPattern {
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let matcher = RegexMatcher::new(text)
             .map_err(|error| format!("is not a regular expression: {error}"))?;
@@ -54,15 +54,15 @@ impl Pattern {
     }
 }
 
-impl fmt::Debug for Pattern {
+impl fmt::Debug for TextPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "/{}/", self.text)
     }
 }
 
-impl When {
+impl ReplyCondition {
     /// Returns the reason why the reply does not fit; none if it does.
-    pub(super) fn mismatch(&self, view: &View<'_>) -> Option<String> {
+    pub(super) fn mismatch(&self, view: &RequestView<'_>) -> Option<String> {
         self.of_place(view)
             .or_else(|| self.of_input(view))
             .or_else(|| self.of_variables(view))
@@ -70,7 +70,7 @@ impl When {
             .or_else(|| self.of_message(view))
     }
 
-    fn of_place(&self, view: &View<'_>) -> Option<String> {
+    fn of_place(&self, view: &RequestView<'_>) -> Option<String> {
         let place = view.place();
         let differ = |name: &str, wanted: Option<u64>, found: u64| {
             let wanted = wanted.filter(|wanted| *wanted != found)?;
@@ -80,7 +80,7 @@ impl When {
             .or_else(|| differ("nodeTurn", self.node_turn, place.node_turn))
     }
 
-    fn of_input(&self, view: &View<'_>) -> Option<String> {
+    fn of_input(&self, view: &RequestView<'_>) -> Option<String> {
         let pattern = self.input.as_ref()?;
         match view.input() {
             Some(input) if pattern.matches(input) => None,
@@ -92,7 +92,7 @@ impl When {
         }
     }
 
-    fn of_variables(&self, view: &View<'_>) -> Option<String> {
+    fn of_variables(&self, view: &RequestView<'_>) -> Option<String> {
         let found = &view.place().variables;
         let (name, wanted) =
             self.variables.iter().find(|(name, wanted)| found.get(*name) != Some(*wanted))?;
@@ -105,7 +105,7 @@ impl When {
         })
     }
 
-    fn of_answers(&self, view: &View<'_>) -> Option<String> {
+    fn of_answers(&self, view: &RequestView<'_>) -> Option<String> {
         if let Some(codes) = &self.refused {
             match view.last() {
                 Some(answer) if codes.iter().any(|code| code == verdict(answer)) => {}
@@ -120,14 +120,16 @@ impl When {
         }
         let (answers, found) = (self.answers.as_ref()?, view.answers());
         let listed: Vec<&Vec<String>> = match answers {
-            Answers::Each(codes) if !found.is_empty() => found.iter().map(|_| codes).collect(),
-            Answers::Each(codes) => {
+            ExpectedAnswers::Each(codes) if !found.is_empty() => {
+                found.iter().map(|_| codes).collect()
+            }
+            ExpectedAnswers::Each(codes) => {
                 return Some(format!(
                     "expected answers ({}), but no call was answered",
                     codes.join(" or ")
                 ));
             }
-            Answers::Listed(each) => each.iter().collect(),
+            ExpectedAnswers::Listed(each) => each.iter().collect(),
         };
         if listed.len() != found.len() {
             return Some(format!(
@@ -143,7 +145,7 @@ impl When {
         })
     }
 
-    fn of_message(&self, view: &View<'_>) -> Option<String> {
+    fn of_message(&self, view: &RequestView<'_>) -> Option<String> {
         let wanted = self.contains.as_deref()?;
         let found = view.last_message();
         (!view.is_news(wanted)).then(|| {

@@ -14,7 +14,7 @@ use super::projects::project;
 use super::runs::{bounded, change, page, read_blob};
 use super::{Blob, Id};
 use crate::app::App;
-use crate::endpoint::{Asked, Endpoint, delete, get, patch, post};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, patch, post};
 use crate::problem::Problem;
 use crate::wire::{
     Agent, Conversation, ConversationDetail, ConversationList, ConversationMode, ConversationQuery,
@@ -23,7 +23,7 @@ use crate::wire::{
 };
 use crewagent_engine::workers::Task;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/conversations", "Lists or searches conversations", list),
         post("/api/conversations", "Begins a conversation", begin),
@@ -54,8 +54,8 @@ fn journal(path: &Id) -> Result<JournalId, Problem> {
     Ok(JournalId::conversation(RunId::parse(&path.id)?))
 }
 
-fn list(asked: Asked<(), ConversationQuery>) -> Result<ConversationList, Problem> {
-    let Asked { app, query, .. } = asked;
+fn list(asked: ParsedRequest<(), ConversationQuery>) -> Result<ConversationList, Problem> {
+    let ParsedRequest { app, query, .. } = asked;
     let store = app.store()?;
     let project = query.project.as_deref().map(ProjectId::parse).transpose()?;
     let of = project.as_ref().map_or(Of::All, Of::Project);
@@ -97,8 +97,8 @@ fn item(app: &App, stored: store::ConversationSummary) -> Conversation {
     }
 }
 
-fn begin(asked: Asked<(), (), NewConversation>) -> Result<StartedConversation, Problem> {
-    let Asked { app, body, .. } = asked;
+fn begin(asked: ParsedRequest<(), (), NewConversation>) -> Result<StartedConversation, Problem> {
+    let ParsedRequest { app, body, .. } = asked;
     let store = app.store()?;
     let id = RunId::fresh(Timestamp::now());
     let package = body.package.as_deref();
@@ -114,8 +114,8 @@ fn begin(asked: Asked<(), (), NewConversation>) -> Result<StartedConversation, P
     Ok(StartedConversation { id: journal.id.to_string() })
 }
 
-fn show(asked: Asked<Id>) -> Result<ConversationDetail, Problem> {
-    let Asked { app, path, .. } = asked;
+fn show(asked: ParsedRequest<Id>) -> Result<ConversationDetail, Problem> {
+    let ParsedRequest { app, path, .. } = asked;
     let (store, id) = (app.store()?, RunId::parse(&path.id)?);
     let conversations = store.conversations();
     let view = conversations.runs().look(&id)?;
@@ -146,7 +146,7 @@ fn active_agent(store: &Store, view: &RunView) -> Option<(Agent, Vec<MenuLine>)>
     Some((agent(found), menu))
 }
 
-fn rename(asked: Asked<Id, (), Title>) -> Result<Conversation, Problem> {
+fn rename(asked: ParsedRequest<Id, (), Title>) -> Result<Conversation, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
     if asked.body.title.trim().is_empty() {
         return Err(Problem::invalid("a title has at least one letter"));
@@ -155,7 +155,7 @@ fn rename(asked: Asked<Id, (), Title>) -> Result<Conversation, Problem> {
     Ok(item(&asked.app, store.conversations().get(&id)?))
 }
 
-fn remove(asked: Asked<Id>) -> Result<RemovedConversation, Problem> {
+fn remove(asked: ParsedRequest<Id>) -> Result<RemovedConversation, Problem> {
     let journal = journal(&asked.path)?;
     let store = asked.app.store()?;
     asked.app.workers.release(&journal)?;
@@ -169,25 +169,25 @@ fn remove(asked: Asked<Id>) -> Result<RemovedConversation, Problem> {
     Ok(RemovedConversation { runs: runs.iter().map(ToString::to_string).collect() })
 }
 
-fn events(asked: Asked<Id, EventQuery>) -> Result<EventPage, Problem> {
+fn events(asked: ParsedRequest<Id, EventQuery>) -> Result<EventPage, Problem> {
     let journal = journal(&asked.path)?;
     let reader = asked.app.store()?.conversations().runs().journal(&journal.id)?;
     page(&asked.app, &journal, reader, &asked.query)
 }
 
-fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
+fn blob(asked: ParsedRequest<Blob>) -> Result<FileText, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
     read_blob(&store.conversations().runs().blobs(&id)?, &asked.path.sha256)
 }
 
-fn say(asked: Asked<Id, (), UserMessage>) -> Result<Reaction, Problem> {
-    let Asked { app, path, body, .. } = asked;
+fn say(asked: ParsedRequest<Id, (), UserMessage>) -> Result<Reaction, Problem> {
+    let ParsedRequest { app, path, body, .. } = asked;
     let said = Task::Say { text: body.text, answers: body.answers };
     Ok(app.workers.submit(&journal(&path)?, said, body.model)?)
 }
 
-fn launch(asked: Asked<Id, (), LaunchRun>) -> Result<Reaction, Problem> {
-    let Asked { app, path, body, .. } = asked;
+fn launch(asked: ParsedRequest<Id, (), LaunchRun>) -> Result<Reaction, Problem> {
+    let ParsedRequest { app, path, body, .. } = asked;
     let store = app.store()?;
     let launch = Launch {
         package: store.packages().find(&body.package)?,
@@ -199,8 +199,8 @@ fn launch(asked: Asked<Id, (), LaunchRun>) -> Result<Reaction, Problem> {
     Ok(app.workers.submit(&journal(&path)?, Task::Launch(Box::new(launch)), body.model)?)
 }
 
-fn enter(asked: Asked<Id, (), EnterRun>) -> Result<Reaction, Problem> {
-    let Asked { app, path, body, .. } = asked;
+fn enter(asked: ParsedRequest<Id, (), EnterRun>) -> Result<Reaction, Problem> {
+    let ParsedRequest { app, path, body, .. } = asked;
     let (journal, run) = (journal(&path)?, RunId::parse(&body.run)?);
     // An idle worker of its own may still hold the run.
     if !app.workers.is_working(&JournalId::run(run.clone())) {
@@ -209,17 +209,17 @@ fn enter(asked: Asked<Id, (), EnterRun>) -> Result<Reaction, Problem> {
     Ok(app.workers.submit(&journal, Task::Enter(run), body.model)?)
 }
 
-fn resume(asked: Asked<Id, (), ResumeRequest>) -> Result<Reaction, Problem> {
-    let Asked { app, path, body, .. } = asked;
+fn resume(asked: ParsedRequest<Id, (), ResumeRequest>) -> Result<Reaction, Problem> {
+    let ParsedRequest { app, path, body, .. } = asked;
     Ok(app.workers.submit(&journal(&path)?, Task::Resume(change(&body.bounds)), body.model)?)
 }
 
-fn pause(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
+fn pause(asked: ParsedRequest<Id, (), Nothing>) -> Result<Halting, Problem> {
     let was_at_work = asked.app.workers.halt(&journal(&asked.path)?, Control::pause);
     Ok(Halting { was_at_work })
 }
 
-fn stop(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
+fn stop(asked: ParsedRequest<Id, (), Nothing>) -> Result<Halting, Problem> {
     let was_at_work = asked.app.workers.halt(&journal(&asked.path)?, Control::stop);
     Ok(Halting { was_at_work })
 }

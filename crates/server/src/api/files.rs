@@ -1,13 +1,13 @@
 //! Files of a project, with the same checks that apply to models.
 
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
-use crewagent_engine::mounts::{Answer, Before, Mounts};
+use crewagent_engine::mounts::{Before, MountResult, Mounts};
 use crewagent_format::integrity::Digest;
 
 use super::Id;
 use super::projects::project;
 use crate::app::App;
-use crate::endpoint::{Asked, Endpoint, get, put};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, get, put};
 use crate::problem::Problem;
 use crate::wire::{FileEntry, FileList, FileQuery, FileText, WriteFile};
 
@@ -16,7 +16,7 @@ const MAX_ENTRIES: usize = 5000;
 /// A longer text is not shown.
 const MAX_TEXT: usize = 4 << 20;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/projects/{id}/files", "Lists a folder of a project", list),
         get("/api/projects/{id}/file", "Reads a file of a project", read),
@@ -40,11 +40,11 @@ pub(super) fn place(path: &str) -> Result<VPath, Problem> {
 }
 
 /// Converts a refusal of the mounts.
-pub(super) fn granted<T>(answer: Answer<T>) -> Result<T, Problem> {
+pub(super) fn granted<T>(answer: MountResult<T>) -> Result<T, Problem> {
     Ok(answer??)
 }
 
-fn list(asked: Asked<Id, FileQuery>) -> Result<FileList, Problem> {
+fn list(asked: ParsedRequest<Id, FileQuery>) -> Result<FileList, Problem> {
     let mounts = mounts(&asked.app, &asked.path.id)?;
     let folder = asked.query.path.unwrap_or_default();
     let listing = granted(mounts.list(&place(&folder)?, 1, MAX_ENTRIES))?;
@@ -61,7 +61,7 @@ fn list(asked: Asked<Id, FileQuery>) -> Result<FileList, Problem> {
     Ok(FileList { entries, more: listing.more })
 }
 
-fn read(asked: Asked<Id, FileQuery>) -> Result<FileText, Problem> {
+fn read(asked: ParsedRequest<Id, FileQuery>) -> Result<FileText, Problem> {
     let mounts = mounts(&asked.app, &asked.path.id)?;
     let path = asked.query.path.unwrap_or_default();
     text_of(&mounts, path)
@@ -74,7 +74,7 @@ fn text_of(mounts: &Mounts, path: String) -> Result<FileText, Problem> {
     Ok(FileText { path, sha256, bytes, text: text.filter(|text| !text.contains('\0')) })
 }
 
-fn write(asked: Asked<Id, (), WriteFile>) -> Result<FileText, Problem> {
+fn write(asked: ParsedRequest<Id, (), WriteFile>) -> Result<FileText, Problem> {
     let mounts = mounts(&asked.app, &asked.path.id)?;
     let WriteFile { path, text, if_match_sha256 } = asked.body;
     let target = WritablePath::new(place(&path)?)?;

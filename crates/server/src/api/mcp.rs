@@ -8,14 +8,14 @@ use crewagent_core::policy::survey::Layers;
 use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::cancel::Cancel;
 use crewagent_engine::store::{ImportedServer, ServerSettings, Store, Timeout, import_servers};
-use crewagent_engine::tool_server::Offer;
+use crewagent_engine::tool_server::ServerOffer;
 use serde::Deserialize;
 use tokio::runtime::Handle;
 
 use self::transport::{read, write};
 use super::models::word;
 use crate::app::App;
-use crate::endpoint::{Asked, Endpoint, delete, get, patch, post, put};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, patch, post, put};
 use crate::mcp_tests::McpTest;
 use crate::problem::Problem;
 use crate::wire::{
@@ -26,7 +26,7 @@ use crate::wire::{
 /// Resources that a report lists.
 const MAX_RESOURCES: usize = 200;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/mcp", "Lists the MCP servers that are set up", list),
         put("/api/mcp/servers/{name}", "Sets up an MCP server, or changes it", set),
@@ -43,7 +43,7 @@ struct ServerPath {
     name: String,
 }
 
-fn list(asked: Asked) -> Result<McpServers, Problem> {
+fn list(asked: ParsedRequest) -> Result<McpServers, Problem> {
     let store = asked.app.store()?;
     let settings = store.settings();
     let servers = settings.mcp.servers.iter();
@@ -78,7 +78,7 @@ fn item(app: &App, store: &Store, name: &ServerName, settings: &ServerSettings) 
 
 /// Returns the result of a test, with the current policy.
 fn report(test: &McpTest, policy: &Policy) -> McpTestResult {
-    let Offer { listed, resources, .. } = &*test.found.offer;
+    let ServerOffer { listed, resources, .. } = &*test.found.offer;
     let layers = Layers { settings: policy, run: policy, agent: None };
     let listed = listed.as_ref().ok();
     let tools = listed.into_iter().flat_map(|listed| &listed.tools);
@@ -112,8 +112,8 @@ fn report(test: &McpTest, policy: &Policy) -> McpTestResult {
     }
 }
 
-fn set(asked: Asked<ServerPath, (), SetMcpServer>) -> Result<McpServerItem, Problem> {
-    let Asked { app, path, body, .. } = asked;
+fn set(asked: ParsedRequest<ServerPath, (), SetMcpServer>) -> Result<McpServerItem, Problem> {
+    let ParsedRequest { app, path, body, .. } = asked;
     let name: ServerName = path.name.parse().map_err(Problem::invalid)?;
     let store = app.store()?;
     let servers = store.tool_servers();
@@ -136,16 +136,16 @@ fn time(text: Option<String>) -> Result<Option<Timeout>, Problem> {
     text.map(|text| text.parse().map_err(Problem::invalid)).transpose()
 }
 
-fn switch(asked: Asked<ServerPath, (), McpSwitch>) -> Result<McpServerItem, Problem> {
-    let Asked { app, path: ServerPath { name }, body, .. } = asked;
+fn switch(asked: ParsedRequest<ServerPath, (), McpSwitch>) -> Result<McpServerItem, Problem> {
+    let ParsedRequest { app, path: ServerPath { name }, body, .. } = asked;
     let store = app.store()?;
     let names = store.tool_servers().find_all(std::slice::from_ref(&name))?;
     store.tool_servers().switch(&names, body.enabled)?;
     show(&app, &name)
 }
 
-fn remove(asked: Asked<ServerPath>) -> Result<Nothing, Problem> {
-    let Asked { app, path: ServerPath { name }, .. } = asked;
+fn remove(asked: ParsedRequest<ServerPath>) -> Result<Nothing, Problem> {
+    let ParsedRequest { app, path: ServerPath { name }, .. } = asked;
     let store = app.store()?;
     let names = store.tool_servers().find_all(&[name])?;
     store.tool_servers().remove(&names)?;
@@ -153,8 +153,8 @@ fn remove(asked: Asked<ServerPath>) -> Result<Nothing, Problem> {
     Ok(Nothing {})
 }
 
-fn test(asked: Asked<ServerPath, (), Nothing>) -> Result<McpTestResult, Problem> {
-    let Asked { app, path: ServerPath { name }, .. } = asked;
+fn test(asked: ParsedRequest<ServerPath, (), Nothing>) -> Result<McpTestResult, Problem> {
+    let ParsedRequest { app, path: ServerPath { name }, .. } = asked;
     let store = app.store()?;
     let (name, settings) = store.tool_servers().find(&name)?;
     let cancel = Cancel::default();
@@ -173,8 +173,8 @@ fn test(asked: Asked<ServerPath, (), Nothing>) -> Result<McpTestResult, Problem>
     Ok(report(&result, &store.settings().for_runs().policy))
 }
 
-fn import(asked: Asked<(), (), McpFile>) -> Result<McpImport, Problem> {
-    let Asked { app, body, .. } = asked;
+fn import(asked: ParsedRequest<(), (), McpFile>) -> Result<McpImport, Problem> {
+    let ParsedRequest { app, body, .. } = asked;
     let read = import_servers(&body.text).map_err(|why| {
         Problem::invalid(format!("no server can be taken over: {why}"))
             .hint("Paste JSON with an object `mcpServers`, as other tools keep it.")

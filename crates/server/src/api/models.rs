@@ -11,14 +11,14 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::app::App;
-use crate::endpoint::{Asked, Endpoint, delete, get, post, put};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post, put};
 use crate::problem::Problem;
 use crate::wire::{
     CheckStep, Code, Measurement, ModelItem, ModelTestResult, Models, Nothing, Price, ProbeResult,
     ProfileItem, SetModel,
 };
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/models", "Lists the models that are set up", list),
         put("/api/models/{name}", "Sets up a model, or changes it", set),
@@ -35,7 +35,7 @@ struct ModelPath {
     name: String,
 }
 
-fn list(asked: Asked) -> Result<Models, Problem> {
+fn list(asked: ParsedRequest) -> Result<Models, Problem> {
     let store = asked.app.store()?;
     let (settings, environment) = (store.settings(), Environment::of_process());
     let profiles = Profile::names().filter_map(|name| {
@@ -86,8 +86,8 @@ fn file(app: &App) -> Result<SettingsFile, Problem> {
     Ok(SettingsFile::open(&Settings::path(app.home()))?)
 }
 
-fn set(asked: Asked<ModelPath, (), SetModel>) -> Result<ModelItem, Problem> {
-    let Asked { app, path: ModelPath { name }, body, .. } = asked;
+fn set(asked: ParsedRequest<ModelPath, (), SetModel>) -> Result<ModelItem, Problem> {
+    let ParsedRequest { app, path: ModelPath { name }, body, .. } = asked;
     let store = app.store()?;
     let is_new = !store.settings().models.contains_key(&name);
     let is_profile = |name: &str| Profile::built_in(name).is_some();
@@ -135,8 +135,8 @@ fn set(asked: Asked<ModelPath, (), SetModel>) -> Result<ModelItem, Problem> {
     Ok(item(&app.store()?, &name))
 }
 
-fn remove(asked: Asked<ModelPath>) -> Result<Nothing, Problem> {
-    let Asked { app, path: ModelPath { name }, .. } = asked;
+fn remove(asked: ParsedRequest<ModelPath>) -> Result<Nothing, Problem> {
+    let ParsedRequest { app, path: ModelPath { name }, .. } = asked;
     let store = app.store()?;
     let settings = store.settings();
     let Some(own) = settings.models.get(&name) else { return Err(unknown(&name)) };
@@ -156,8 +156,8 @@ fn unknown(name: &str) -> Problem {
     Problem::missing(format!("there is no model `{name}`"))
 }
 
-fn choose(asked: Asked<ModelPath, (), Nothing>) -> Result<Nothing, Problem> {
-    let Asked { app, path: ModelPath { name }, .. } = asked;
+fn choose(asked: ParsedRequest<ModelPath, (), Nothing>) -> Result<Nothing, Problem> {
+    let ParsedRequest { app, path: ModelPath { name }, .. } = asked;
     if !name.starts_with("scripted:") && !name.starts_with("replay:") {
         app.store()?.settings().model(&name, "", &Environment::of_process())?;
     }
@@ -178,7 +178,7 @@ fn chosen(store: &Store, name: &str) -> Result<Box<ChosenModel>, Problem> {
     }
 }
 
-fn test(asked: Asked<ModelPath, (), Nothing>) -> Result<ModelTestResult, Problem> {
+fn test(asked: ParsedRequest<ModelPath, (), Nothing>) -> Result<ModelTestResult, Problem> {
     let store = asked.app.store()?;
     let chosen = chosen(&store, &asked.path.name)?;
     let environment = Environment::of_process();
@@ -214,7 +214,7 @@ pub(super) fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-fn measure(asked: Asked<ModelPath, (), Nothing>) -> Result<ProbeResult, Problem> {
+fn measure(asked: ParsedRequest<ModelPath, (), Nothing>) -> Result<ProbeResult, Problem> {
     let store = asked.app.store()?;
     let chosen = chosen(&store, &asked.path.name)?;
     // Earlier measurements are ignored.

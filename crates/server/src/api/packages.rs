@@ -8,21 +8,21 @@ use std::sync::Arc;
 
 use crewagent_draw::{self as draw, Diagram, Theme};
 use crewagent_engine::inspect::{Rejection, inspect};
-use crewagent_engine::pack::{Output, PackError, pack};
+use crewagent_engine::pack::{PackError, PackOutput, pack};
 use crewagent_engine::store::{
-    Flaw, Found, ImportError, Installed, NeededBy, Outcome, Store, StoreError,
+    Flaw, FoundPackage, ImportError, ImportOutcome, Installed, NeededBy, Store, StoreError,
 };
 use crewagent_engine::{author, store};
 use crewagent_format::diagnostic::{Code, Severity};
 use crewagent_format::package::Package as CheckedPackage;
-use crewagent_format::scaffold::{self, Plan, Shape};
+use crewagent_format::scaffold::{self, ScaffoldPlan, WorkflowShape};
 use serde::Deserialize;
 
 pub(super) use self::content::{agent, picture};
 use self::content::{content, report};
 pub(super) use self::upload::MAX_UPLOAD;
 use super::projects::absolute;
-use crate::endpoint::{Asked, Endpoint, delete, get, post};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post};
 use crate::problem::Problem;
 use crate::wire::{
     self, CodePage, DrawFormat, DrawQuery, ImportedPackage, NewPackage, PackOrder, Package,
@@ -30,7 +30,7 @@ use crate::wire::{
     TextFile,
 };
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     let mut all = vec![
         get("/api/packages", "Lists the packages of the store", list),
         get("/api/packages/{reference}", "Shows what is in a package", show),
@@ -63,7 +63,7 @@ struct CodeName {
     code: String,
 }
 
-fn list(asked: Asked) -> Result<Packages, Problem> {
+fn list(asked: ParsedRequest) -> Result<Packages, Problem> {
     let listing = asked.app.store()?.packages().list()?;
     let damaged = listing.damaged.iter();
     Ok(Packages {
@@ -87,7 +87,7 @@ fn item(installed: Installed) -> Package {
     }
 }
 
-fn show(asked: Asked<Reference>) -> Result<PackageContent, Problem> {
+fn show(asked: ParsedRequest<Reference>) -> Result<PackageContent, Problem> {
     let package = load(&asked.app.store()?, &asked.path.reference)?;
     Ok(content(&package))
 }
@@ -105,7 +105,7 @@ pub(super) fn load(store: &Store, reference: &str) -> Result<Arc<CheckedPackage>
     })
 }
 
-fn graph(asked: Asked<Reference, DrawQuery>) -> Result<TextFile, Problem> {
+fn graph(asked: ParsedRequest<Reference, DrawQuery>) -> Result<TextFile, Problem> {
     let package = load(&asked.app.store()?, &asked.path.reference)?;
     let workflow = match &asked.query.workflow {
         Some(id) => package.workflow(id),
@@ -121,9 +121,9 @@ fn graph(asked: Asked<Reference, DrawQuery>) -> Result<TextFile, Problem> {
     Ok(TextFile { name: format!("workflow.{ending}"), text })
 }
 
-fn remove(asked: Asked<Reference, RemoveQuery>) -> Result<RemovedPackage, Problem> {
+fn remove(asked: ParsedRequest<Reference, RemoveQuery>) -> Result<RemovedPackage, Problem> {
     let store = asked.app.store()?;
-    let found: Found = store.packages().find_any(&asked.path.reference)?;
+    let found: FoundPackage = store.packages().find_any(&asked.path.reference)?;
     asked.app.workers.release_idle();
     let NeededBy { held, unfinished } = store.packages().needed_by(&found)?;
     if let Some(first) = held.first() {
@@ -141,12 +141,12 @@ fn remove(asked: Asked<Reference, RemoveQuery>) -> Result<RemovedPackage, Proble
     Ok(RemovedPackage { removed, unfinished: u32::try_from(unfinished).unwrap_or(u32::MAX) })
 }
 
-fn look(asked: Asked<(), (), PackagePath>) -> Result<Report, Problem> {
+fn look(asked: ParsedRequest<(), (), PackagePath>) -> Result<Report, Problem> {
     let store = asked.app.store()?;
     looked(&store, absolute(&asked.body.path)?)
 }
 
-fn import(asked: Asked<(), (), PackagePath>) -> Result<ImportedPackage, Problem> {
+fn import(asked: ParsedRequest<(), (), PackagePath>) -> Result<ImportedPackage, Problem> {
     let store = asked.app.store()?;
     imported(&store, absolute(&asked.body.path)?)
 }
@@ -170,9 +170,9 @@ fn imported(store: &Store, path: &Path) -> Result<ImportedPackage, Problem> {
     let store::Imported { installed, outcome, findings, sources } = prepared.commit(&mut || {})?;
     let report = Report { content: Some(content), ..report(&findings, &sources, None) };
     let outcome = match outcome {
-        Outcome::New => "new",
-        Outcome::AlreadyThere => "already-there",
-        Outcome::Repaired => "repaired",
+        ImportOutcome::New => "new",
+        ImportOutcome::AlreadyThere => "already-there",
+        ImportOutcome::Repaired => "repaired",
     };
     Ok(ImportedPackage {
         package: Some(item(installed)),
@@ -181,17 +181,17 @@ fn imported(store: &Store, path: &Path) -> Result<ImportedPackage, Problem> {
     })
 }
 
-fn create(asked: Asked<(), (), NewPackage>) -> Result<PackageContent, Problem> {
+fn create(asked: ParsedRequest<(), (), NewPackage>) -> Result<PackageContent, Problem> {
     let NewPackage { path, name, description, author, template } = asked.body;
     let folder = absolute(&path)?;
-    let plan = Plan {
+    let plan = ScaffoldPlan {
         name,
         description: description.unwrap_or_default(),
         author: author.unwrap_or_default(),
         shape: match template {
-            Template::Linear => Shape::Linear,
-            Template::Branch => Shape::Branch,
-            Template::Loop => Shape::Loop,
+            Template::Linear => WorkflowShape::Linear,
+            Template::Branch => WorkflowShape::Branch,
+            Template::Loop => WorkflowShape::Loop,
         },
     };
     author::write(folder, &scaffold::files(&plan))?;
@@ -200,7 +200,7 @@ fn create(asked: Asked<(), (), NewPackage>) -> Result<PackageContent, Problem> {
     package.ok_or_else(|| Problem::invalid("such a name makes no valid package"))
 }
 
-fn pack_folder(asked: Asked<(), (), PackOrder>) -> Result<Packed, Problem> {
+fn pack_folder(asked: ParsedRequest<(), (), PackOrder>) -> Result<Packed, Problem> {
     let store = asked.app.store()?;
     let folder = absolute(&asked.body.path)?;
     let above = folder.parent().unwrap_or(folder);
@@ -210,8 +210,8 @@ fn pack_folder(asked: Asked<(), (), PackOrder>) -> Result<Packed, Problem> {
             return Err(Problem::new(wire::Code::Refused, message)
                 .hint("Name another file, or say that it is to be replaced."));
         }
-        Some(file) => Output::File(absolute(file)?),
-        None => Output::Folder(above),
+        Some(file) => PackOutput::File(absolute(file)?),
+        None => PackOutput::Folder(above),
     };
     match pack(folder, output, &store.settings().import) {
         Ok(packed) => Ok(Packed {
@@ -226,14 +226,14 @@ fn pack_folder(asked: Asked<(), (), PackOrder>) -> Result<Packed, Problem> {
     }
 }
 
-fn codes(_: Asked) -> Result<Vec<CodePage>, Problem> {
+fn codes(_: ParsedRequest) -> Result<Vec<CodePage>, Problem> {
     Ok(Code::ALL
         .iter()
         .map(|code| CodePage { explanation: String::new(), ..page(*code) })
         .collect())
 }
 
-fn explain(asked: Asked<CodeName>) -> Result<CodePage, Problem> {
+fn explain(asked: ParsedRequest<CodeName>) -> Result<CodePage, Problem> {
     let code = Code::find(&asked.path.code);
     code.map(page).ok_or_else(|| {
         Problem::missing(format!("there is no code `{}`", asked.path.code))

@@ -8,7 +8,7 @@ use crewagent_engine::store::{self, JournalId, Of, ProjectId, Status, Store};
 use crewagent_scenario::sample;
 
 use super::Id;
-use crate::endpoint::{Asked, Endpoint, delete, get, post};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post};
 use crate::instance::write_private;
 use crate::problem::Problem;
 use crate::wire::{
@@ -20,7 +20,7 @@ const MAX_FOLDERS: usize = 1000;
 /// Runs of a project that are read to find when it was used, and what waits in it.
 const MAX_RUNS_READ: usize = 20;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/projects", "Lists the projects, also those whose folder is gone", list),
         post("/api/projects", "Opens a folder as a project", open),
@@ -37,7 +37,7 @@ pub(super) fn project(store: &Store, id: &str) -> Result<store::Project, Problem
     Ok(store.projects().get(&ProjectId::parse(id)?)?)
 }
 
-fn list(asked: Asked) -> Result<Projects, Problem> {
+fn list(asked: ParsedRequest) -> Result<Projects, Problem> {
     let store = asked.app.store()?;
     let listing = store.projects().list()?;
     let projects = listing.projects.into_iter().map(|project| counted(project, &store));
@@ -47,13 +47,13 @@ fn list(asked: Asked) -> Result<Projects, Problem> {
     Ok(Projects { projects, damaged: listing.damaged })
 }
 
-fn open(asked: Asked<(), (), FolderPath>) -> Result<Project, Problem> {
+fn open(asked: ParsedRequest<(), (), FolderPath>) -> Result<Project, Problem> {
     let store = asked.app.store()?;
     let project = store.projects().of(absolute(&asked.body.path)?)?;
     counted(project, &store)
 }
 
-fn sample(asked: Asked<(), (), FolderPath>) -> Result<Sample, Problem> {
+fn sample(asked: ParsedRequest<(), (), FolderPath>) -> Result<Sample, Problem> {
     let store = asked.app.store()?;
     let path = absolute(&asked.body.path)?;
     author::check_folder(path)?;
@@ -75,19 +75,19 @@ fn sample(asked: Asked<(), (), FolderPath>) -> Result<Sample, Problem> {
     })
 }
 
-fn show(asked: Asked<Id>) -> Result<Project, Problem> {
+fn show(asked: ParsedRequest<Id>) -> Result<Project, Problem> {
     let store = asked.app.store()?;
     counted(project(&store, &asked.path.id)?, &store)
 }
 
-fn relink(asked: Asked<Id, (), FolderPath>) -> Result<Project, Problem> {
+fn relink(asked: ParsedRequest<Id, (), FolderPath>) -> Result<Project, Problem> {
     let store = asked.app.store()?;
     let id = ProjectId::parse(&asked.path.id)?;
     let project = store.projects().relink(&id, absolute(&asked.body.path)?)?;
     counted(project, &store)
 }
 
-fn forget(asked: Asked<Id>) -> Result<Nothing, Problem> {
+fn forget(asked: ParsedRequest<Id>) -> Result<Nothing, Problem> {
     let (store, id) = (asked.app.store()?, ProjectId::parse(&asked.path.id)?);
     let runs = store.runs().ids(Of::Project(&id))?.into_iter().map(JournalId::run);
     let conversations = store
@@ -141,7 +141,7 @@ pub(super) fn absolute(path: &str) -> Result<&Path, Problem> {
     Err(Problem::invalid("the path must begin at the root of the disk"))
 }
 
-fn folders(asked: Asked<(), FolderQuery>) -> Result<Folders, Problem> {
+fn folders(asked: ParsedRequest<(), FolderQuery>) -> Result<Folders, Problem> {
     let path = match &asked.query.path {
         Some(path) => absolute(path)?.to_owned(),
         None => std::env::home_dir().unwrap_or_else(|| PathBuf::from("/")),

@@ -17,12 +17,12 @@ pub(super) use self::look::{page, read_blob};
 use super::Id;
 use super::projects::project;
 use crate::app::App;
-use crate::endpoint::{Asked, Endpoint, delete, get, post};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post};
 use crate::problem::Problem;
 use crate::wire::{Bounds, Halting, NewRun, Nothing, ResumeRequest, StartedRun, UserMessage};
 use crewagent_engine::workers::Task;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/runs", "Lists runs, the newest first", look::list),
         post("/api/runs", "Starts a run of a workflow", start),
@@ -56,8 +56,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-fn start(asked: Asked<(), (), NewRun>) -> Result<StartedRun, Problem> {
-    let Asked { app, body, .. } = asked;
+fn start(asked: ParsedRequest<(), (), NewRun>) -> Result<StartedRun, Problem> {
+    let ParsedRequest { app, body, .. } = asked;
     let store = app.store()?;
     let id = RunId::fresh(Timestamp::now());
     let plan = StartRun {
@@ -77,14 +77,14 @@ fn start(asked: Asked<(), (), NewRun>) -> Result<StartedRun, Problem> {
     Ok(StartedRun { run_id: journal.id.to_string() })
 }
 
-fn say(asked: Asked<Id, (), UserMessage>) -> Result<Reaction, Problem> {
-    let Asked { app, path, body, .. } = asked;
+fn say(asked: ParsedRequest<Id, (), UserMessage>) -> Result<Reaction, Problem> {
+    let ParsedRequest { app, path, body, .. } = asked;
     let said = Task::Say { text: body.text, answers: body.answers };
     Ok(app.workers.submit(&driver_of(&app, &path)?, said, body.model)?)
 }
 
-fn resume(asked: Asked<Id, (), ResumeRequest>) -> Result<Reaction, Problem> {
-    let Asked { app, path, body, .. } = asked;
+fn resume(asked: ParsedRequest<Id, (), ResumeRequest>) -> Result<Reaction, Problem> {
+    let ParsedRequest { app, path, body, .. } = asked;
     Ok(app.workers.submit(
         &driver_of(&app, &path)?,
         Task::Resume(change(&body.bounds)),
@@ -92,24 +92,24 @@ fn resume(asked: Asked<Id, (), ResumeRequest>) -> Result<Reaction, Problem> {
     )?)
 }
 
-fn pause(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
+fn pause(asked: ParsedRequest<Id, (), Nothing>) -> Result<Halting, Problem> {
     halt(&asked, Control::pause)
 }
 
-fn stop(asked: Asked<Id, (), Nothing>) -> Result<Halting, Problem> {
+fn stop(asked: ParsedRequest<Id, (), Nothing>) -> Result<Halting, Problem> {
     halt(&asked, Control::stop)
 }
 
 /// Halts a run. A run costs money and must stop whatever else fails, so the store is read only if no worker here has
 /// it: then a conversation may be about to resume it.
-fn halt(asked: &Asked<Id, (), Nothing>, request: fn(&Control)) -> Result<Halting, Problem> {
+fn halt(asked: &ParsedRequest<Id, (), Nothing>, request: fn(&Control)) -> Result<Halting, Problem> {
     let workers = &asked.app.workers;
     let was_at_work = workers.halt(&JournalId::run(RunId::parse(&asked.path.id)?), request)
         || driver_of(&asked.app, &asked.path).is_ok_and(|driver| workers.halt(&driver, request));
     Ok(Halting { was_at_work })
 }
 
-fn remove(asked: Asked<Id>) -> Result<Nothing, Problem> {
+fn remove(asked: ParsedRequest<Id>) -> Result<Nothing, Problem> {
     let journal = JournalId::run(RunId::parse(&asked.path.id)?);
     let store = asked.app.store()?;
     asked.app.workers.release(&driver_of(&asked.app, &asked.path)?)?;

@@ -3,18 +3,18 @@
 use crewagent_engine::store::{Settings, SettingsError, SettingsFile};
 use serde_json::Value as Json;
 
-use crate::endpoint::{Asked, Endpoint, get, patch};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, get, patch};
 use crate::problem::Problem;
 use crate::wire::{Code, SetSetting, Setting, SettingList};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/settings", "Lists the settings with their values and defaults", list),
         patch("/api/settings", "Changes a setting; the rest of the file stays as it is", set),
     ]
 }
 
-fn list(asked: Asked) -> Result<SettingList, Problem> {
+fn list(asked: ParsedRequest) -> Result<SettingList, Problem> {
     let store = asked.app.store()?;
     let path = Settings::path(asked.app.home()).display().to_string();
     Ok(SettingList { settings: all(store.settings()), path })
@@ -38,7 +38,7 @@ fn value_of(name: &str, settings: &Json) -> Option<Json> {
     name.split('.').try_fold(settings, |table, part| table.get(part)).cloned()
 }
 
-fn set(asked: Asked<(), (), SetSetting>) -> Result<SettingList, Problem> {
+fn set(asked: ParsedRequest<(), (), SetSetting>) -> Result<SettingList, Problem> {
     let SetSetting { key, value } = asked.body;
     let path = Settings::path(asked.app.home());
     let parts: Vec<&str> = key.split('.').collect();

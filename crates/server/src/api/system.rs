@@ -1,15 +1,15 @@
 //! The program itself.
 
 use crewagent_adapters::names::{self, NamedModel};
-use crewagent_engine::doctor::{Health as Verdict, checks};
+use crewagent_engine::doctor::{CheckHealth, checks};
 
 use super::packages::MAX_UPLOAD;
 use crate::assets;
-use crate::endpoint::{Asked, Endpoint, get};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, get};
 use crate::problem::Problem;
 use crate::wire::{Diagnosis, DoctorCheck, Health, Program};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/app", "What program this is, and whether it is set up", app),
         get("/api/doctor", "Looks at everything a run depends on", doctor),
@@ -17,7 +17,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-fn app(asked: Asked) -> Result<Program, Problem> {
+fn app(asked: ParsedRequest) -> Result<Program, Problem> {
     let store = asked.app.store()?;
     let (model, model_problem) = match NamedModel::of(None, &store) {
         Ok(NamedModel::Scripted(file)) => (Some(format!("scripted:{file}")), None),
@@ -37,7 +37,7 @@ fn app(asked: Asked) -> Result<Program, Problem> {
     })
 }
 
-fn health(asked: Asked) -> Result<Health, Problem> {
+fn health(asked: ParsedRequest) -> Result<Health, Problem> {
     let seconds = asked.app.began.elapsed().as_secs();
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(Health {
@@ -47,18 +47,18 @@ fn health(asked: Asked) -> Result<Health, Problem> {
     })
 }
 
-fn doctor(asked: Asked) -> Result<Diagnosis, Problem> {
+fn doctor(asked: ParsedRequest) -> Result<Diagnosis, Problem> {
     let checks = checks(Some(asked.app.home().to_owned()), names::check)?;
     Ok(Diagnosis {
-        ok: checks.iter().all(|check| check.status != Verdict::Fail),
+        ok: checks.iter().all(|check| check.status != CheckHealth::Fail),
         checks: checks
             .into_iter()
             .map(|check| DoctorCheck {
                 name: check.name.to_owned(),
                 status: match check.status {
-                    Verdict::Ok => "ok",
-                    Verdict::Warn => "warn",
-                    Verdict::Fail => "fail",
+                    CheckHealth::Ok => "ok",
+                    CheckHealth::Warn => "warn",
+                    CheckHealth::Fail => "fail",
                 }
                 .to_owned(),
                 message: check.message,

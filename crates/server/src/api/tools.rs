@@ -5,16 +5,16 @@ use crewagent_engine::store::Store;
 
 use super::packages::load;
 use crate::app::App;
-use crate::endpoint::{Asked, Endpoint, get};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, get};
 use crate::problem::Problem;
 use crate::wire::{ToolQuery, ToolSurvey};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![get("/api/tools", "Says what each tool may do, and who decided it", survey)]
 }
 
-fn survey(asked: Asked<(), ToolQuery>) -> Result<ToolSurvey, Problem> {
-    let Asked { app, query, .. } = asked;
+fn survey(asked: ParsedRequest<(), ToolQuery>) -> Result<ToolSurvey, Problem> {
+    let ParsedRequest { app, query, .. } = asked;
     let store = app.store()?;
     let package = query.package.map(|reference| load(&store, &reference)).transpose()?;
     let agent = match (&query.agent, &package) {

@@ -5,7 +5,7 @@
 //! emitted; events after the last of these before the next process resumed are unconfirmed, and are sent again.
 
 use crewagent_core::event::Event;
-use crewagent_engine::journal::{JournalError, Reader};
+use crewagent_engine::journal::{JournalError, JournalReader};
 
 use crewagent_engine::workers::Offset;
 
@@ -19,12 +19,12 @@ pub(super) struct Reconciliation {
     last: u64,
     /// The last event that was certainly written before it was emitted.
     sure: u64,
-    resumes: Vec<Resume>,
+    resumes: Vec<RunResume>,
 }
 
 /// A process resumed the run.
 #[derive(Debug, PartialEq, Eq)]
-struct Resume {
+struct RunResume {
     epoch: u64,
     /// The last event that the processes before had certainly written.
     sure: u64,
@@ -32,7 +32,7 @@ struct Resume {
 
 impl Reconciliation {
     /// Reads a journal to its end.
-    pub(super) fn read(reader: &mut Reader) -> Result<Self, JournalError> {
+    pub(super) fn read(reader: &mut JournalReader) -> Result<Self, JournalError> {
         let mut journal = Self::default();
         loop {
             let events = reader.next(CHUNK_BYTES)?;
@@ -46,7 +46,7 @@ impl Reconciliation {
     fn take(&mut self, event: &Event) {
         self.last = event.seq;
         if let Some(epoch) = event.kind.epoch() {
-            self.resumes.push(Resume { epoch, sure: self.sure });
+            self.resumes.push(RunResume { epoch, sure: self.sure });
         }
         if event.key.is_some() {
             self.sure = event.seq;

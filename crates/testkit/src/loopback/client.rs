@@ -3,16 +3,16 @@
 use std::io::{self, IoSlice, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 
-use super::http::Head;
+use super::http::HttpHead;
 
 /// A connection to a server on the loopback.
 #[derive(Debug)]
-pub struct Client {
+pub struct LoopbackClient {
     stream: TcpStream,
     answer: Vec<u8>,
 }
 
-impl Client {
+impl LoopbackClient {
     /// Connects to a port of the loopback.
     pub fn connect(port: u16) -> io::Result<Self> {
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
@@ -49,7 +49,7 @@ impl Client {
             }
             self.answer.extend_from_slice(&piece[..count]);
             if head.is_none() {
-                head = Head::parse(&self.answer);
+                head = HttpHead::parse(&self.answer);
             }
             let Some(head) = &head else { continue };
             if let Some(end) = head.message_end(&self.answer) {

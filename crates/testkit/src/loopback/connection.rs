@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use mio::net::TcpStream;
 
 use super::frames::Frames;
-use super::http::{Head, Length};
+use super::http::{HttpHead, Length};
 
 /// Initial size of the buffer, enough for a request without history.
 const ROOM: usize = 32 * 1024;
@@ -19,13 +19,13 @@ pub(super) struct Connection {
     pub(super) stream: TcpStream,
     input: Vec<u8>,
     filled: usize,
-    head: Option<Head>,
-    output: Output,
+    head: Option<HttpHead>,
+    output: AnswerOutput,
 }
 
 /// An answer that is written piece by piece.
 #[derive(Debug, Default)]
-struct Output {
+struct AnswerOutput {
     frames: Frames,
     /// Bytes that are written.
     written: usize,
@@ -41,7 +41,7 @@ struct Output {
 
 /// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum WriteResult {
     /// Everything is written. The time is the one before the last write, for the record with this number.
     Done(Option<(usize, Instant)>),
     /// The next piece is due at this time.
@@ -52,7 +52,7 @@ pub(super) enum Progress {
 
 /// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Input {
+pub(super) enum ReadResult {
     /// A whole request is there.
     Request,
     /// Not yet.
@@ -64,11 +64,11 @@ pub(super) enum Input {
 impl Connection {
     pub(super) fn new(stream: TcpStream) -> Self {
         let input = vec![0; ROOM];
-        Self { stream, input, filled: 0, head: None, output: Output::default() }
+        Self { stream, input, filled: 0, head: None, output: AnswerOutput::default() }
     }
 
     /// Reads the bytes that are available.
-    pub(super) fn read(&mut self) -> io::Result<Input> {
+    pub(super) fn read(&mut self) -> io::Result<ReadResult> {
         loop {
             if self.filled == self.input.len() {
                 if self.filled >= MAX_REQUEST {
@@ -77,7 +77,7 @@ impl Connection {
                 self.input.resize(self.filled * 2, 0);
             }
             match self.stream.read(&mut self.input[self.filled..]) {
-                Ok(0) => return Ok(Input::End),
+                Ok(0) => return Ok(ReadResult::End),
                 Ok(count) => self.filled += count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -86,12 +86,12 @@ impl Connection {
         }
         let read = &self.input[..self.filled];
         if self.head.is_none() {
-            self.head = Head::parse(read);
+            self.head = HttpHead::parse(read);
         }
         match &self.head {
-            Some(Head { body: Length::Chunked, .. }) => Err(io::ErrorKind::Unsupported.into()),
-            Some(head) if head.message_end(read).is_some() => Ok(Input::Request),
-            _ => Ok(Input::Part),
+            Some(HttpHead { body: Length::Chunked, .. }) => Err(io::ErrorKind::Unsupported.into()),
+            Some(head) if head.message_end(read).is_some() => Ok(ReadResult::Request),
+            _ => Ok(ReadResult::Part),
         }
     }
 
@@ -117,7 +117,7 @@ impl Connection {
         pace: Option<(Instant, Duration)>,
         record: Option<usize>,
     ) {
-        self.output = Output { frames, pace, record, ..Output::default() };
+        self.output = AnswerOutput { frames, pace, record, ..AnswerOutput::default() };
     }
 
     /// Returns true if it waits for the client to read.
@@ -126,12 +126,12 @@ impl Connection {
     }
 
     /// Writes as much as is due and fits.
-    pub(super) fn write(&mut self, now: Instant) -> io::Result<Progress> {
+    pub(super) fn write(&mut self, now: Instant) -> io::Result<WriteResult> {
         let output = &mut self.output;
         output.is_stuck = false;
         let pieces = output.frames.ends.len();
         if output.written == output.frames.bytes.len() {
-            return Ok(Progress::Done(None));
+            return Ok(WriteResult::Done(None));
         }
         match &mut output.pace {
             None => output.released = pieces,
@@ -149,15 +149,15 @@ impl Connection {
                 Ok(count) => output.written += count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     output.is_stuck = true;
-                    return Ok(Progress::Stuck);
+                    return Ok(WriteResult::Stuck);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
             if output.written == output.frames.bytes.len() {
-                return Ok(Progress::Done(output.record.map(|record| (record, before))));
+                return Ok(WriteResult::Done(output.record.map(|record| (record, before))));
             }
         }
-        Ok(output.pace.map_or(Progress::Stuck, |(due, _)| Progress::Due(due)))
+        Ok(output.pace.map_or(WriteResult::Stuck, |(due, _)| WriteResult::Due(due)))
     }
 }

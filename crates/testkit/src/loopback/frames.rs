@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use super::plan::{Answer, Plan};
+use super::plan::{AnswerPlan, ModelAnswer};
 
 const HEAD: &[u8] =
     b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n\
@@ -18,7 +18,12 @@ pub(super) struct Frames {
 impl Frames {
     /// Makes the answer to a request of this run. The first piece is the head, the last one is everything after the
     /// tokens.
-    pub(super) fn of(plan: &Plan, answer: &Answer, run: usize, turn: usize) -> io::Result<Self> {
+    pub(super) fn of(
+        plan: &AnswerPlan,
+        answer: &ModelAnswer,
+        run: usize,
+        turn: usize,
+    ) -> io::Result<Self> {
         let mut frames = Self::default();
         frames.bytes.extend_from_slice(HEAD);
         frames.end();
@@ -150,8 +155,8 @@ mod tests {
 
     #[test]
     fn an_answer_pauses_after_each_token() {
-        let answer = Answer::call("fs.read", r#"{"path":"@project/a"}"#);
-        let plan = Plan::crowd(vec![], 50);
+        let answer = ModelAnswer::call("fs.read", r#"{"path":"@project/a"}"#);
+        let plan = AnswerPlan::crowd(vec![], 50);
         let frames = Frames::of(&plan, &answer, 0, 0).unwrap();
         // The head, the begin of the call, six tokens, the end.
         assert_eq!(frames.ends.len(), 9);

@@ -2,7 +2,7 @@
 
 /// The head of a request or an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct HttpHead {
     /// The first line.
     pub(super) start: String,
     /// The offset of the body.
@@ -18,7 +18,7 @@ pub(super) enum Length {
     Chunked,
 }
 
-impl Head {
+impl HttpHead {
     /// Returns the head, once all of it is there.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
@@ -60,8 +60,8 @@ mod tests {
     use super::*;
 
     fn check_end(message: &str, expected: Option<usize>) {
-        let found =
-            Head::parse(message.as_bytes()).and_then(|head| head.message_end(message.as_bytes()));
+        let found = HttpHead::parse(message.as_bytes())
+            .and_then(|head| head.message_end(message.as_bytes()));
         assert_eq!(found, expected, "{message}");
     }
 

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 /// Answers, their order and their pace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct AnswerPlan {
     /// The answers, in order.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<ModelAnswer>,
     /// The order in which requests get them.
-    pub order: Order,
+    pub order: AnswerOrder,
     /// Their pace.
-    pub pace: Pace,
+    pub pace: AnswerPace,
     /// Characters in one event of a stream; a token has about four.
     pub piece: usize,
     /// The folder that the bodies of requests are written to, as `000001.json` and so on.
@@ -21,7 +21,7 @@ pub struct Plan {
 
 /// The assignment of answers to requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Order {
+pub enum AnswerOrder {
     /// The n-th request gets the n-th answer: one run.
     #[default]
     Arrival,
@@ -31,7 +31,7 @@ pub enum Order {
 
 /// The pace of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Pace {
+pub enum AnswerPace {
     /// At once, as one piece.
     #[default]
     Burst,
@@ -41,18 +41,18 @@ pub enum Pace {
 
 /// One answer of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ModelAnswer {
     /// Its text.
     pub content: Option<String>,
     /// The tools it calls.
-    pub calls: Vec<Call>,
+    pub calls: Vec<AnswerCall>,
     /// Milliseconds before it begins.
     pub hold: u64,
 }
 
 /// A call of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
+pub struct AnswerCall {
     /// The tool.
     pub name: String,
     /// Its arguments, a JSON object as text.
@@ -63,7 +63,7 @@ pub struct Call {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// The requests, in the order in which they came.
-    pub requests: Vec<Record>,
+    pub requests: Vec<ExchangeRecord>,
     /// Connections that are open now, without the one that asks.
     pub connections: usize,
     /// Requests for which the plan had no answer.
@@ -72,7 +72,7 @@ pub struct Recording {
 
 /// One request and its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ExchangeRecord {
     /// The run, from 0.
     pub run: usize,
     /// The number of the request in its run, from 0.
@@ -85,20 +85,20 @@ pub struct Record {
     pub bytes: usize,
 }
 
-impl Plan {
+impl AnswerPlan {
     /// Makes a plan for one run, answered at once.
-    pub fn burst(answers: Vec<Answer>) -> Self {
+    pub fn burst(answers: Vec<ModelAnswer>) -> Self {
         Self { answers, piece: 16, ..Self::default() }
     }
 
     /// Makes a plan for many runs with the same answers, at this many tokens per second.
-    pub fn crowd(answers: Vec<Answer>, tokens_per_second: u32) -> Self {
-        let pace = Pace::EventsPerSecond(tokens_per_second);
-        Self { answers, order: Order::Runs, pace, piece: 4, keep: None }
+    pub fn crowd(answers: Vec<ModelAnswer>, tokens_per_second: u32) -> Self {
+        let pace = AnswerPace::EventsPerSecond(tokens_per_second);
+        Self { answers, order: AnswerOrder::Runs, pace, piece: 4, keep: None }
     }
 }
 
-impl Answer {
+impl ModelAnswer {
     /// Makes an answer of text alone.
     pub fn words(content: impl Into<String>) -> Self {
         Self { content: Some(content.into()), ..Self::default() }
@@ -106,7 +106,7 @@ impl Answer {
 
     /// Makes an answer with one call.
     pub fn call(name: impl Into<String>, arguments: impl ToString) -> Self {
-        let call = Call { name: name.into(), arguments: arguments.to_string() };
+        let call = AnswerCall { name: name.into(), arguments: arguments.to_string() };
         Self { calls: vec![call], ..Self::default() }
     }
 }

@@ -12,9 +12,9 @@ use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::COMPLETIONS;
-use super::connection::{Connection, Input, Progress};
+use super::connection::{Connection, ReadResult, WriteResult};
 use super::frames::{Frames, last_call};
-use super::plan::{Order, Pace, Plan, Record, Recording};
+use super::plan::{AnswerOrder, AnswerPace, AnswerPlan, ExchangeRecord, Recording};
 
 const LISTENER: Token = Token(0);
 const PARENT: Token = Token(1);
@@ -27,11 +27,11 @@ const MAX_CONNECTIONS: usize = 4096;
 const OVER: &[u8] = br#"{"error":{"message":"the plan is over","type":"invalid_request_error"}}"#;
 
 /// An answer, when its pieces are due, and the number of its note.
-type Completion = (Frames, Option<(Instant, Duration)>, Option<usize>);
+type TimedAnswer = (Frames, Option<(Instant, Duration)>, Option<usize>);
 
 /// Says its port, and serves until the parent closes this process's input.
 pub(super) fn serve() -> io::Result<()> {
-    let (server, port, waker) = Server::open()?;
+    let (server, port, waker) = LoopbackServer::open()?;
     // Kept until the server has ended: dropping a waker drops its unread wake-up.
     let waker = Arc::new(waker);
     let ended = Arc::clone(&waker);
@@ -47,20 +47,20 @@ pub(super) fn serve() -> io::Result<()> {
     serving
 }
 
-struct Server {
+struct LoopbackServer {
     poll: Poll,
     listener: TcpListener,
     connections: Vec<Option<Connection>>,
     /// The time at which each connection has something to write.
     due: BinaryHeap<Reverse<(Instant, usize)>>,
-    clock: Clock,
-    plan: Plan,
+    clock: WallClock,
+    plan: AnswerPlan,
     records: Recording,
     /// Runs that have begun.
     runs: usize,
 }
 
-impl Server {
+impl LoopbackServer {
     /// Opens a server, and returns its port and the waker that ends it.
     fn open() -> io::Result<(Self, u16, Waker)> {
         let mut listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0).into())?;
@@ -73,8 +73,8 @@ impl Server {
             listener,
             connections: Vec::new(),
             due: BinaryHeap::new(),
-            clock: Clock::now(),
-            plan: Plan::default(),
+            clock: WallClock::now(),
+            plan: AnswerPlan::default(),
             records: Recording::default(),
             runs: 0,
         };
@@ -147,9 +147,9 @@ impl Server {
     fn read(&mut self, at: usize) -> io::Result<bool> {
         let Some(connection) = &mut self.connections[at] else { return Ok(true) };
         match connection.read()? {
-            Input::End => Ok(false),
-            Input::Part => Ok(true),
-            Input::Request => {
+            ReadResult::End => Ok(false),
+            ReadResult::Part => Ok(true),
+            ReadResult::Request => {
                 self.answer(at, Instant::now())?;
                 self.write(at)
             }
@@ -159,14 +159,14 @@ impl Server {
     fn write(&mut self, at: usize) -> io::Result<bool> {
         let Some(connection) = &mut self.connections[at] else { return Ok(true) };
         match connection.write(Instant::now())? {
-            Progress::Done(Some((record, when))) => {
+            WriteResult::Done(Some((record, when))) => {
                 let answered = self.clock.nanos(when);
                 if let Some(record) = self.records.requests.get_mut(record) {
                     record.answered = answered;
                 }
             }
-            Progress::Due(when) => self.due.push(Reverse((when, at))),
-            Progress::Done(None) | Progress::Stuck => {}
+            WriteResult::Due(when) => self.due.push(Reverse((when, at))),
+            WriteResult::Done(None) | WriteResult::Stuck => {}
         }
         Ok(true)
     }
@@ -208,7 +208,7 @@ impl Server {
     }
 
     /// Returns the answer of the plan, when each piece of it is due, and the number of the note.
-    fn complete(&mut self, body: &[u8], arrived: Instant) -> io::Result<Completion> {
+    fn complete(&mut self, body: &[u8], arrived: Instant) -> io::Result<TimedAnswer> {
         let record = self.note(body, arrived);
         let Some(answer) = self.plan.answers.get(record.turn) else {
             self.records.refused += 1;
@@ -217,9 +217,11 @@ impl Server {
         let frames = Frames::of(&self.plan, answer, record.run, record.turn)?;
         let begin = arrived + Duration::from_millis(answer.hold);
         let pace = match self.plan.pace {
-            Pace::Burst if answer.hold == 0 => None,
-            Pace::Burst => Some((begin, Duration::ZERO)),
-            Pace::EventsPerSecond(rate) => Some((begin, Duration::from_secs(1) / rate.max(1))),
+            AnswerPace::Burst if answer.hold == 0 => None,
+            AnswerPace::Burst => Some((begin, Duration::ZERO)),
+            AnswerPace::EventsPerSecond(rate) => {
+                Some((begin, Duration::from_secs(1) / rate.max(1)))
+            }
         };
         let number = self.records.requests.len();
         self.keep(number, body)?;
@@ -228,10 +230,10 @@ impl Server {
     }
 
     /// Records a request: its run and its turn.
-    fn note(&mut self, body: &[u8], arrived: Instant) -> Record {
+    fn note(&mut self, body: &[u8], arrived: Instant) -> ExchangeRecord {
         let (run, turn) = match self.plan.order {
-            Order::Arrival => (0, self.records.requests.len()),
-            Order::Runs => match last_call(body) {
+            AnswerOrder::Arrival => (0, self.records.requests.len()),
+            AnswerOrder::Runs => match last_call(body) {
                 Some((run, turn)) => (run, turn + 1),
                 None => {
                     self.runs += 1;
@@ -240,7 +242,7 @@ impl Server {
             },
         };
         let arrived = self.clock.nanos(arrived);
-        Record { run, turn, arrived, answered: 0, bytes: body.len() }
+        ExchangeRecord { run, turn, arrived, answered: 0, bytes: body.len() }
     }
 
     fn keep(&self, number: usize, body: &[u8]) -> io::Result<()> {
@@ -253,12 +255,12 @@ impl Server {
 
 /// Moments as nanoseconds since 1970, which other processes understand.
 #[derive(Clone, Copy, Debug)]
-struct Clock {
+struct WallClock {
     began: Instant,
     nanos: u64,
 }
 
-impl Clock {
+impl WallClock {
     fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self { began: Instant::now(), nanos: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX) }
@@ -272,14 +274,14 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::super::client::Client;
-    use super::super::plan::Answer;
+    use super::super::client::LoopbackClient;
+    use super::super::plan::ModelAnswer;
     use super::*;
 
-    fn check_play(plan: &Plan, bodies: &[&[u8]], check: fn(&Recording)) {
-        let (server, port, waker) = Server::open().unwrap();
+    fn check_play(plan: &AnswerPlan, bodies: &[&[u8]], check: fn(&Recording)) {
+        let (server, port, waker) = LoopbackServer::open().unwrap();
         let thread = thread::spawn(move || server.run());
-        let mut client = Client::connect(port).unwrap();
+        let mut client = LoopbackClient::connect(port).unwrap();
         client.send("PUT", "/plan", &serde_json::to_vec(plan).unwrap()).unwrap();
         for body in bodies {
             let answer = client.send("POST", COMPLETIONS, body);
@@ -294,8 +296,8 @@ mod tests {
 
     #[test]
     fn a_plan_is_played_by_arrival() {
-        let answers = vec![Answer::call("fs.read", "{}"), Answer::words("Done.")];
-        check_play(&Plan::burst(answers), &[b"{}", &[b' '; 100_000]], |records| {
+        let answers = vec![ModelAnswer::call("fs.read", "{}"), ModelAnswer::words("Done.")];
+        check_play(&AnswerPlan::burst(answers), &[b"{}", &[b' '; 100_000]], |records| {
             let [first, second] = records.requests[..] else { panic!("{records:?}") };
             assert_eq!((first.turn, second.turn, second.bytes), (0, 1, 100_000));
             assert!(first.arrived <= first.answered && first.answered <= second.arrived);
@@ -305,9 +307,9 @@ mod tests {
 
     #[test]
     fn runs_are_told_apart_by_their_calls() {
-        let answers = vec![Answer::call("fs.read", "{}"), Answer::words("Done.")];
+        let answers = vec![ModelAnswer::call("fs.read", "{}"), ModelAnswer::words("Done.")];
         let bodies: [&[u8]; 3] = [b"{}", b"{}", br#"{"tool_call_id":"call_r0_0_0"}"#];
-        check_play(&Plan::crowd(answers, 1_000_000), &bodies, |records| {
+        check_play(&AnswerPlan::crowd(answers, 1_000_000), &bodies, |records| {
             let places: Vec<_> = records.requests.iter().map(|one| (one.run, one.turn)).collect();
             assert_eq!(places, [(0, 0), (1, 0), (0, 1)]);
         });

@@ -28,7 +28,7 @@ pub(in crate::chat) const TOOL: &str = "test.note";
 
 /// Question to a model.
 #[derive(Clone, Debug)]
-pub(in crate::chat) struct Question {
+pub(in crate::chat) struct TestQuestion {
     pub(in crate::chat) messages: Vec<Message>,
     pub(in crate::chat) tools: Vec<ToolSpec>,
     /// Tokens for the reply.
@@ -37,7 +37,7 @@ pub(in crate::chat) struct Question {
 
 /// Result of a question.
 #[derive(Debug)]
-pub(in crate::chat) struct Asked {
+pub(in crate::chat) struct AskOutcome {
     pub(in crate::chat) reply: Result<Reply, Failure>,
     /// Request options that worked.
     pub(in crate::chat) request_options: Arc<RequestOptions>,
@@ -46,14 +46,14 @@ pub(in crate::chat) struct Asked {
     tools: Vec<String>,
 }
 
-impl Asked {
+impl AskOutcome {
     /// Returns true if a tool of this name was offered.
     pub(in crate::chat) fn is_known(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool == name)
     }
 }
 
-impl Question {
+impl TestQuestion {
     /// Returns a question for a word or two.
     pub(in crate::chat) fn words() -> Self {
         let messages = vec![
@@ -95,7 +95,7 @@ impl Question {
     }
 }
 
-fn chat(endpoint: &Endpoint, client: &Client, question: &Question) -> Result<Chat, ModelError> {
+fn chat(endpoint: &Endpoint, client: &Client, question: &TestQuestion) -> Result<Chat, ModelError> {
     let mut endpoint = endpoint.clone();
     let room = endpoint.max_output.map_or(question.room, |most| most.min(question.room));
     endpoint.max_output = Some(room);
@@ -104,7 +104,7 @@ fn chat(endpoint: &Endpoint, client: &Client, question: &Question) -> Result<Cha
 
 /// Returns true if an answer is streamed on request. A server may silently send it as a whole.
 pub(in crate::chat) fn streams(endpoint: &Endpoint, client: &Client) -> Result<bool, ModelError> {
-    let question = Question::words();
+    let question = TestQuestion::words();
     let chat = chat(endpoint, client, &question)?;
     let request_options = chat.request_options();
     if !request_options.streams {
@@ -140,7 +140,7 @@ pub(in crate::chat) fn user(words: &str) -> Message {
 }
 
 /// Returns the profile with which the question was answered.
-pub(in crate::chat) fn learned(asked: &Asked) -> Profile {
+pub(in crate::chat) fn learned(asked: &AskOutcome) -> Profile {
     let mut profile = (*asked.request_options.profile).clone();
     profile.stream = asked.request_options.streams;
     profile.temperature &= asked.request_options.sends_temperature;
@@ -162,8 +162,8 @@ pub(in crate::chat) fn thoughts(reply: &Reply) -> Option<&'static str> {
 pub(in crate::chat) fn ask(
     endpoint: &Endpoint,
     client: &Client,
-    question: Question,
-) -> Result<Asked, ModelError> {
+    question: TestQuestion,
+) -> Result<AskOutcome, ModelError> {
     let chat = chat(endpoint, client, &question)?;
     let tools: Vec<String> = question.tools.iter().map(|tool| tool.name.clone()).collect();
     let request = question.request();
@@ -172,7 +172,9 @@ pub(in crate::chat) fn ask(
     loop {
         let exchange = chat.exchange(&request, &request_options, &mut cached);
         let failure = match chat.attempt(exchange, &mut |_| {}, &until) {
-            Ok(reply) => return Ok(Asked { reply: Ok(reply), request_options, lessons, tools }),
+            Ok(reply) => {
+                return Ok(AskOutcome { reply: Ok(reply), request_options, lessons, tools });
+            }
             Err(Failed { failure, .. }) => failure,
         };
         if let Some((better, why)) = request_options.learn(&failure) {
@@ -183,7 +185,7 @@ pub(in crate::chat) fn ask(
         tries += 1;
         let wait = failure.asked_wait().unwrap_or(Duration::from_millis(500));
         if tries > failure.retries(1) || wait > LONGEST_WAIT {
-            return Ok(Asked { reply: Err(failure), request_options, lessons, tools });
+            return Ok(AskOutcome { reply: Err(failure), request_options, lessons, tools });
         }
         // This wait cannot be cancelled.
         let _ = chat.pause(wait, &until);

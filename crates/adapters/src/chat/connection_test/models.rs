@@ -12,7 +12,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::Value as Json;
 
 use crate::chat::client::Client;
-use crate::chat::failure::{Failure, Layer, Timer, causes};
+use crate::chat::failure::{ConnectionLayer, Failure, Timer, causes};
 
 /// Time limit of the whole list.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -23,7 +23,7 @@ const SHOWN: usize = 5;
 
 /// Result of listing the models.
 #[derive(Debug)]
-pub(in crate::chat) enum Listed {
+pub(in crate::chat) enum ModelList {
     Models(Vec<Json>),
     /// The server has no list, or does not show it.
     Nothing,
@@ -32,8 +32,8 @@ pub(in crate::chat) enum Listed {
 }
 
 /// Requests the list.
-pub(in crate::chat) fn list(endpoint: &Endpoint, client: &Client) -> Result<Listed, ModelError> {
-    let Ok(url) = address(&endpoint.base_url, "models") else { return Ok(Listed::Nothing) };
+pub(in crate::chat) fn list(endpoint: &Endpoint, client: &Client) -> Result<ModelList, ModelError> {
+    let Ok(url) = address(&endpoint.base_url, "models") else { return Ok(ModelList::Nothing) };
     let mut request = client.pool(endpoint)?.get(url).header(ACCEPT, "application/json");
     if let Some(key) = &endpoint.key {
         request = request.bearer_auth(key.expose_secret());
@@ -49,8 +49,8 @@ pub(in crate::chat) fn list(endpoint: &Endpoint, client: &Client) -> Result<List
     });
     Ok(match fetched {
         Ok(Some(body)) => read(&body),
-        Ok(None) => Listed::Nothing,
-        Err(failure) => Listed::Failed(failure),
+        Ok(None) => ModelList::Nothing,
+        Err(failure) => ModelList::Failed(failure),
     })
 }
 
@@ -60,8 +60,10 @@ async fn body(request: reqwest::RequestBuilder) -> Result<Option<Bytes>, Failure
     if !response.status().is_success() {
         return Ok(None);
     }
-    let lost =
-        |error: reqwest::Error| Failure::Unreachable { layer: Layer::Http, why: causes(&error) };
+    let lost = |error: reqwest::Error| Failure::Unreachable {
+        layer: ConnectionLayer::Http,
+        why: causes(&error),
+    };
     let mut body = BytesMut::new();
     while let Some(more) = response.chunk().await.map_err(lost)? {
         if body.len() + more.len() > MOST {
@@ -73,14 +75,14 @@ async fn body(request: reqwest::RequestBuilder) -> Result<Option<Bytes>, Failure
 }
 
 /// Parses `{"data": […]}`, `{"models": […]}` or a bare list.
-fn read(body: &[u8]) -> Listed {
-    let Ok(value) = serde_json::from_slice::<Json>(body) else { return Listed::Nothing };
+fn read(body: &[u8]) -> ModelList {
+    let Ok(value) = serde_json::from_slice::<Json>(body) else { return ModelList::Nothing };
     let list = [value.get("data"), value.get("models"), Some(&value)];
     let list = list.into_iter().flatten().find_map(Json::as_array);
-    list.map_or(Listed::Nothing, |list| Listed::Models(list.clone()))
+    list.map_or(ModelList::Nothing, |list| ModelList::Models(list.clone()))
 }
 
-impl Listed {
+impl ModelList {
     /// Returns advice about a missing model.
     pub(in crate::chat) fn advice(&self, wanted: &str) -> String {
         let mut names = self.names();

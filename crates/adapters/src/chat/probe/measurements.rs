@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{Measurement, Probe};
 use crate::chat::client::Client;
-use crate::chat::connection_test::ask::{self, Asked, Question, TOOL, ask, system, user};
+use crate::chat::connection_test::ask::{self, AskOutcome, TOOL, TestQuestion, ask, system, user};
 use crate::chat::connection_test::models;
 use crate::chat::failure::Failure;
 
@@ -29,9 +29,9 @@ pub(super) struct Measurements<'l> {
 }
 
 /// Change of the profile that may help after a refusal.
-type Change = fn(&mut Profile);
+type ProfileChange = fn(&mut Profile);
 
-type Done = Result<(), ModelError>;
+type MeasureResult = Result<(), ModelError>;
 
 impl<'l> Measurements<'l> {
     pub(super) fn new(
@@ -61,8 +61,8 @@ impl<'l> Measurements<'l> {
     }
 
     /// Measures streaming and token counts with a few words.
-    pub(super) fn words(&mut self) -> Done {
-        let asked = self.ask(Question::words())?;
+    pub(super) fn words(&mut self) -> MeasureResult {
+        let asked = self.ask(TestQuestion::words())?;
         let reply = match asked.reply {
             Ok(reply) => reply,
             Err(failure) => return Err(failure.into_error(&self.endpoint, 1, String::new())),
@@ -80,7 +80,8 @@ impl<'l> Measurements<'l> {
         let mut counts = reply.usage.tokens() > 0;
         if !counts && streams && !self.endpoint.profile.stream_usage {
             let wanted = |profile: &mut Profile| profile.stream_usage = true;
-            counts = self.adopt_if(wanted, Question::words(), &|reply| reply.usage.tokens() > 0)?;
+            counts =
+                self.adopt_if(wanted, TestQuestion::words(), &|reply| reply.usage.tokens() > 0)?;
         }
         let words = if counts { "tokens are counted" } else { "none is told: it is estimated" };
         self.found("usage", Some(counts), words);
@@ -88,8 +89,8 @@ impl<'l> Measurements<'l> {
     }
 
     /// Measures if the limit of the reply is respected, and under which name.
-    pub(super) fn room(&mut self) -> Done {
-        let question = || Question {
+    pub(super) fn room(&mut self) -> MeasureResult {
+        let question = || TestQuestion {
             messages: vec![user(
                 "Count from 1 to 200 in digits, with a blank between two numbers.",
             )],
@@ -110,7 +111,7 @@ impl<'l> Measurements<'l> {
             self.found("reply limit", Some(true), &format!("{} is kept", limit_name(field)));
             return Ok(());
         }
-        let others: [(OutputLimit, Change); 2] = [
+        let others: [(OutputLimit, ProfileChange); 2] = [
             (OutputLimit::MaxTokens, |profile| profile.output_limit = OutputLimit::MaxTokens),
             (OutputLimit::MaxCompletionTokens, |profile| {
                 profile.output_limit = OutputLimit::MaxCompletionTokens;
@@ -128,7 +129,7 @@ impl<'l> Measurements<'l> {
 
     /// Measures calls of a tool, and returns the reply with the call.
     pub(super) fn one_call(&mut self) -> Result<Option<Reply>, ModelError> {
-        let asked = self.ask(Question::one_call())?;
+        let asked = self.ask(TestQuestion::one_call())?;
         let reply = match &asked.reply {
             Ok(reply) => reply,
             Err(failure) => {
@@ -148,7 +149,7 @@ impl<'l> Measurements<'l> {
     }
 
     /// Measures if names with dots are accepted and come back.
-    pub(super) fn dotted_names(&mut self) -> Done {
+    pub(super) fn dotted_names(&mut self) -> MeasureResult {
         const NAME: &str = "dotted names";
         if self.endpoint.profile.names == NameForm::Dotted {
             self.found(NAME, Some(true), "tools keep their names");
@@ -156,17 +157,17 @@ impl<'l> Measurements<'l> {
         }
         let comes_back = |reply: &Reply| reply.tool_calls.iter().any(|call| call.name == TOOL);
         let dotted = |profile: &mut Profile| profile.names = NameForm::Dotted;
-        let taken = self.adopt_if(dotted, Question::one_call(), &comes_back)?;
+        let taken = self.adopt_if(dotted, TestQuestion::one_call(), &comes_back)?;
         let words = if taken { "tools can keep their names" } else { "dots become underscores" };
         self.found(NAME, Some(taken), words);
         Ok(())
     }
 
     /// Measures two calls at once.
-    pub(super) fn two_calls(&mut self) -> Done {
+    pub(super) fn two_calls(&mut self) -> MeasureResult {
         const NAME: &str = "parallel calls";
         let words = "Call the tool for notes two times in one reply: once with the text red and once with the text green. Do not answer in words.";
-        let asked = self.ask(Question::calls(words))?;
+        let asked = self.ask(TestQuestion::calls(words))?;
         match asked.reply {
             Ok(reply) if reply.tool_calls.len() > 1 => {
                 self.found(NAME, Some(true), "several in one reply");
@@ -180,7 +181,7 @@ impl<'l> Measurements<'l> {
     }
 
     /// Measures if a conversation with calls is accepted as we send it.
-    pub(super) fn history(&mut self, called: Option<Reply>) -> Done {
+    pub(super) fn history(&mut self, called: Option<Reply>) -> MeasureResult {
         const NAME: &str = "history";
         let question = self.conversation(called);
         let refused = match self.ask(question.clone())?.reply {
@@ -197,7 +198,7 @@ impl<'l> Measurements<'l> {
                 return Ok(());
             }
         };
-        let ways: [(Change, &str); 7] = [
+        let ways: [(ProfileChange, &str); 7] = [
             (|p| p.no_words = NoWords::Empty, "missing words must be an empty text"),
             (|p| p.no_words = NoWords::Null, "missing words must be null"),
             (|p| p.ids = IdForm::Nine, "ids must have nine letters and digits"),
@@ -217,7 +218,7 @@ impl<'l> Measurements<'l> {
         Ok(())
     }
 
-    fn conversation(&self, called: Option<Reply>) -> Question {
+    fn conversation(&self, called: Option<Reply>) -> TestQuestion {
         let made = || ToolCall {
             id: "call_probe_0001".to_owned(),
             name: TOOL.to_owned(),
@@ -229,7 +230,7 @@ impl<'l> Measurements<'l> {
             None => (made(), Map::new()),
         };
         let source = format!("{}/{}", self.endpoint.profile_name, self.endpoint.model);
-        let mut question = Question::one_call();
+        let mut question = TestQuestion::one_call();
         let id = call.id.clone();
         question.messages.extend([
             Message::Assistant {
@@ -245,9 +246,9 @@ impl<'l> Measurements<'l> {
     }
 
     /// Measures system messages in the middle.
-    pub(super) fn system_in_the_middle(&mut self) -> Done {
+    pub(super) fn system_in_the_middle(&mut self) -> MeasureResult {
         const NAME: &str = "system messages";
-        let mut question = Question::words();
+        let mut question = TestQuestion::words();
         question.messages.extend([
             Message::Assistant {
                 content: Some("OK".into()),
@@ -276,7 +277,7 @@ impl<'l> Measurements<'l> {
     }
 
     /// Measures the window, if the server reports it.
-    pub(super) fn window(&mut self) -> Done {
+    pub(super) fn window(&mut self) -> MeasureResult {
         const NAME: &str = "window";
         match models::list(&self.endpoint, self.client)?.window(&self.endpoint.model) {
             Some(size) => {
@@ -295,7 +296,7 @@ impl<'l> Measurements<'l> {
     }
 
     /// Asks, and keeps the learned options if there is an answer.
-    fn ask(&mut self, question: Question) -> Result<Asked, ModelError> {
+    fn ask(&mut self, question: TestQuestion) -> Result<AskOutcome, ModelError> {
         let asked = ask(&self.endpoint, self.client, question)?;
         if asked.reply.is_ok() {
             self.endpoint.profile = ask::learned(&asked);
@@ -303,7 +304,11 @@ impl<'l> Measurements<'l> {
         Ok(asked)
     }
 
-    fn try_with(&self, change: Change, question: Question) -> Result<Asked, ModelError> {
+    fn try_with(
+        &self,
+        change: ProfileChange,
+        question: TestQuestion,
+    ) -> Result<AskOutcome, ModelError> {
         let mut endpoint = self.endpoint.clone();
         change(&mut endpoint.profile);
         ask(&endpoint, self.client, question)
@@ -312,8 +317,8 @@ impl<'l> Measurements<'l> {
     /// Keeps a change if its answer is good.
     fn adopt_if(
         &mut self,
-        change: Change,
-        question: Question,
+        change: ProfileChange,
+        question: TestQuestion,
         is_good: &dyn Fn(&Reply) -> bool,
     ) -> Result<bool, ModelError> {
         let asked = self.try_with(change, question)?;

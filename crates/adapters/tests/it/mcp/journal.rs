@@ -2,7 +2,7 @@
 
 use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::event::{EventKind, Reply, ToolEvent, ToolFinished};
-use crewagent_core::tool::server_tool::{Listed, ServerName, ToolOffer};
+use crewagent_core::tool::server_tool::{ServerName, ServerToolList, ToolOffer};
 use crewagent_engine::model::{Model, ModelError, Progress, Request, RequestCache};
 use crewagent_engine::runtime::SettingsChange;
 use crewagent_engine::store::RunId;
@@ -94,13 +94,13 @@ impl ToolServer for Mortal {
 
     fn wake(&self) {}
 
-    fn offer(&self, _: &Deadline) -> Arc<Offer> {
+    fn offer(&self, _: &Deadline) -> Arc<ServerOffer> {
         let tool = ToolOffer { name: "pay".to_owned(), ..ToolOffer::default() };
-        let listed = Ok(Listed::of(&self.name, vec![Ok(tool)], None));
-        Arc::new(Offer { listed, resources: Vec::new(), about: Default::default() })
+        let listed = Ok(ServerToolList::of(&self.name, vec![Ok(tool)], None));
+        Arc::new(ServerOffer { listed, resources: Vec::new(), about: Default::default() })
     }
 
-    fn call(&self, _: Order<'_>, _: &Deadline) -> Result<ToolResult, ServerFault> {
+    fn call(&self, _: ServerOrder<'_>, _: &Deadline) -> Result<ToolResult, ServerFault> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         panic!("the process dies here");
     }

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use crewagent_engine::store::KeySource;
-use crewagent_engine::tool_server::Layer;
+use crewagent_engine::tool_server::ServerLayer;
 use crewagent_testkit::eventually;
 
 use super::*;
 
-fn check_fails(servers: &str, layer: Layer, expected: &str) {
+fn check_fails(servers: &str, layer: ServerLayer, expected: &str) {
     let fixture = McpFixture::new(servers);
     let server = fixture.server();
     let fault = offer(&server).listed.clone().unwrap_err();
@@ -23,15 +23,23 @@ fn check_fails(servers: &str, layer: Layer, expected: &str) {
 
 #[test]
 fn a_server_that_cannot_be_used_names_the_layer() {
-    check_fails("[mcp.servers.s]\ncommand = \"crewagent-no-such\"\n", Layer::Start, "in PATH?");
+    check_fails(
+        "[mcp.servers.s]\ncommand = \"crewagent-no-such\"\n",
+        ServerLayer::Start,
+        "in PATH?",
+    );
     let missing = "[mcp.servers.s]\ncommand = \"x\"\nargs = [\"${CREWAGENT_NOT_SET}\"]\n";
-    check_fails(missing, Layer::Settings, "`CREWAGENT_NOT_SET` is not set");
-    check_fails(&table("s", "quits", ""), Layer::Handshake, "no licence found");
+    check_fails(missing, ServerLayer::Settings, "`CREWAGENT_NOT_SET` is not set");
+    check_fails(&table("s", "quits", ""), ServerLayer::Handshake, "no licence found");
     let short = "startup-timeout = \"1s\"";
-    check_fails(&table("s", "mute", short), Layer::Handshake, "within 1 seconds");
-    check_fails(&table("s", "unlisted", short), Layer::List, "which tools it has within 1 seconds");
+    check_fails(&table("s", "mute", short), ServerLayer::Handshake, "within 1 seconds");
+    check_fails(
+        &table("s", "unlisted", short),
+        ServerLayer::List,
+        "which tools it has within 1 seconds",
+    );
     let nobody = "[mcp.servers.s]\nurl = \"http://127.0.0.1:1/mcp\"\n";
-    check_fails(nobody, Layer::Handshake, "");
+    check_fails(nobody, ServerLayer::Handshake, "");
 }
 
 #[test]

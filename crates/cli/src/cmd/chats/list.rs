@@ -7,16 +7,16 @@ use crewagent_engine::store::{ConversationSummary, Of, Store};
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::args::{ChatsList, ChatsSearch};
+use crate::args::{ChatsListArgs, ChatsSearchArgs};
 use crate::cmd::projects::listed;
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, NAME, QUIET, WARNING};
-use crate::render::table::{Cell, table};
+use crate::render::table::{TableCell, table};
 use crate::when::ago;
 
 pub(super) fn run(
-    args: &ChatsList,
+    args: &ChatsListArgs,
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -37,7 +37,7 @@ pub(super) fn run(
         let title = one.title.as_deref().unwrap_or("(nothing was said)");
         row(one, title, &names)
     });
-    let rows: Vec<Vec<Cell>> = rows.collect();
+    let rows: Vec<Vec<TableCell>> = rows.collect();
     if !rows.is_empty() {
         console.text(&table(&["CHAT", "TITLE", "WITH", "PROJECT", "UPDATED"], &rows));
     }
@@ -56,12 +56,12 @@ pub(super) fn run(
 }
 
 pub(super) fn search(
-    args: &ChatsSearch,
+    args: &ChatsSearchArgs,
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     if args.words.trim().is_empty() {
-        return Err(Usage("say what to search for".to_owned()).into());
+        return Err(UsageError("say what to search for".to_owned()).into());
     }
     let found = store.conversations().search(Of::All, &args.words)?;
     if args.json {
@@ -74,12 +74,13 @@ pub(super) fn search(
         return Ok(Outcome::Done);
     }
     let names = projects(store)?;
-    let rows: Vec<Vec<Cell>> = found.iter().map(|(one, said)| row(one, said, &names)).collect();
+    let rows: Vec<Vec<TableCell>> =
+        found.iter().map(|(one, said)| row(one, said, &names)).collect();
     console.text(&table(&["CHAT", "SAID", "WITH", "PROJECT", "UPDATED"], &rows));
     Ok(Outcome::Done)
 }
 
-fn row(one: &ConversationSummary, words: &str, names: &BTreeMap<String, String>) -> Vec<Cell> {
+fn row(one: &ConversationSummary, words: &str, names: &BTreeMap<String, String>) -> Vec<TableCell> {
     let project = names.get(one.project_id.as_str()).map_or(one.project_id.as_str(), |name| name);
     let with = match (&one.agent_id, &one.package) {
         (Some(agent), Some(package)) => format!("{agent} of {package}"),
@@ -87,11 +88,11 @@ fn row(one: &ConversationSummary, words: &str, names: &BTreeMap<String, String>)
         (None, _) => "nobody in particular".to_owned(),
     };
     vec![
-        Cell::new(NAME, one.id.as_str()),
-        Cell::new(Style::new(), words),
-        Cell::new(Style::new(), &with),
-        Cell::new(Style::new(), project),
-        Cell::new(QUIET, &ago(one.updated.unwrap_or(one.created), Timestamp::now())),
+        TableCell::new(NAME, one.id.as_str()),
+        TableCell::new(Style::new(), words),
+        TableCell::new(Style::new(), &with),
+        TableCell::new(Style::new(), project),
+        TableCell::new(QUIET, &ago(one.updated.unwrap_or(one.created), Timestamp::now())),
     ]
 }
 

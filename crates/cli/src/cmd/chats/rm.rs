@@ -2,13 +2,17 @@
 
 use crewagent_engine::store::{RunError, RunId, Store};
 
-use crate::args::ChatsRm;
+use crate::args::ChatsRmArgs;
 use crate::ask;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME};
 
-pub(super) fn run(args: &ChatsRm, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &ChatsRmArgs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let conversations = store.conversations();
     // All names are resolved before the first removal, so that a typo in the second one removes nothing.
     let mut ids: Vec<RunId> = Vec::new();

@@ -8,17 +8,17 @@ use crewagent_core::state::run_state::RunState;
 use crewagent_engine::store::{RunId, RunView, Store};
 use crewagent_format::package::Package;
 
-use crate::args::ChatsShow;
+use crate::args::ChatsShowArgs;
 use crate::cmd::run_driver::{names_of, package_of};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET};
-use crate::render::names::Names;
+use crate::render::names::DisplayNames;
 use crate::render::run::{EventSource, Screen};
 use crate::resume_hint::ResumeHint;
 
 pub(super) fn run(
-    args: &ChatsShow,
+    args: &ChatsShowArgs,
     store: &Store,
     resume_hint: &ResumeHint,
     console: &mut Console,
@@ -32,7 +32,7 @@ pub(super) fn run(
         console.line(paint::styled(NAME, title));
         console.line(paint::styled(QUIET, format_args!("conversation {id}")));
     }
-    let names = package.as_deref().map(Names::of_package).unwrap_or_default();
+    let names = package.as_deref().map(DisplayNames::of_package).unwrap_or_default();
     let mut page = Page { store, package, is_json: args.json, shown: HashSet::new(), console };
     let screen = Screen::for_conversation(EventSource::Record, paint::text_width(), names);
     page.print(&conversation, screen)?;

@@ -10,9 +10,9 @@ use crewagent_engine::store::Store;
 use crewagent_format::package::Package;
 use crewagent_format::package::agents::Surface;
 
-use crate::cmd::run_driver::{Answers, HISTORY};
+use crate::cmd::run_driver::{AnswerSource, HISTORY};
 use crate::terminal::commands::{Commands, PromptCommand};
-use crate::terminal::prompt::{Blank, Prompt};
+use crate::terminal::prompt::{Blank, CommandPrompt};
 
 /// The action of a command at the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,18 +25,18 @@ pub(super) enum ConversationCommand {
 
 /// Opens the prompt of a conversation, if stdin and stdout are a terminal.
 pub(super) fn open_prompt(
-    answers: Answers,
+    answers: AnswerSource,
     conversation: &Conversation<'_>,
     home: Option<PathBuf>,
-) -> anyhow::Result<Option<Prompt<ConversationCommand>>> {
+) -> anyhow::Result<Option<CommandPrompt<ConversationCommand>>> {
     let is_possible = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if answers == Answers::None || !is_possible {
+    if answers == AnswerSource::None || !is_possible {
         return Ok(None);
     }
     let history = home.map_or_else(Store::default_home, Ok)?.join(HISTORY);
     let project = Some(conversation.own_run().project_folder().to_owned());
     let words = conversation.package().map(words).unwrap_or_default();
-    let prompt = Prompt::open(Commands::new(table()), Some(&history), words, project)?;
+    let prompt = CommandPrompt::open(Commands::new(table()), Some(&history), words, project)?;
     Ok(Some(prompt.with(Blank::IsInput)))
 }
 

@@ -6,17 +6,21 @@ use std::path::Path;
 
 use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::store::{
-    ImportedServer, ServerSettings, ServerWay, Store, Template, import_servers,
+    ImportedServer, ServerSettings, ServerWay, Store, VariableTemplate, import_servers,
 };
 
 use super::{problem, remind};
-use crate::args::McpAdd;
+use crate::args::McpAddArgs;
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, WARNING};
 use crate::shell;
 
-pub(super) fn run(args: McpAdd, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: McpAddArgs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let enable = args.enable;
     let (mut servers, problems) = match &args.from {
         Some(file) => read_servers(file)?,
@@ -42,39 +46,43 @@ pub(super) fn run(args: McpAdd, store: &Store, console: &mut Console) -> anyhow:
 
 fn read_servers(file: &Path) -> anyhow::Result<(Vec<ImportedServer>, Vec<String>)> {
     let text = fs::read_to_string(file)
-        .map_err(|error| Usage(format!("cannot read `{}`: {error}", file.display())))?;
+        .map_err(|error| UsageError(format!("cannot read `{}`: {error}", file.display())))?;
     let read = import_servers(&text)
-        .map_err(|why| Usage(format!("`{}` names no servers: {why}", file.display())))?;
+        .map_err(|why| UsageError(format!("`{}` names no servers: {why}", file.display())))?;
     Ok((read.servers, read.problems))
 }
 
 /// Returns the server that the command line describes.
-fn given(args: McpAdd) -> Result<ImportedServer, Usage> {
-    let name: ServerName = args.name.unwrap_or_default().parse().map_err(Usage)?;
+fn given(args: McpAddArgs) -> Result<ImportedServer, UsageError> {
+    let name: ServerName = args.name.unwrap_or_default().parse().map_err(UsageError)?;
     let way = match (args.url, args.command.split_first()) {
         (Some(url), _) => ServerWay::Http {
-            url: Template::new(url).map_err(Usage)?,
+            url: VariableTemplate::new(url).map_err(UsageError)?,
             headers: pairs(&args.headers, "--header")?,
         },
         (None, Some((command, words))) => ServerWay::Child {
             command: command.clone(),
-            args: words.iter().map(Template::new).collect::<Result<_, _>>().map_err(Usage)?,
+            args: words
+                .iter()
+                .map(VariableTemplate::new)
+                .collect::<Result<_, _>>()
+                .map_err(UsageError)?,
             env: pairs(&args.env, "--env")?,
             cwd: args.cwd,
         },
         (None, None) => {
-            return Err(Usage(format!(
+            return Err(UsageError(format!(
                 "say how the server is reached: `crewagent mcp add {name} -- COMMAND ARGS…`, or `--url URL`"
             )));
         }
     };
     let settings =
         ServerSettings { enabled: false, way, startup_timeout: None, call_timeout: None };
-    ImportedServer::new(name, settings).map_err(Usage)
+    ImportedServer::new(name, settings).map_err(UsageError)
 }
 
 /// Parses `NAME=VALUE` pairs. Headers may also be `NAME: VALUE`, as users copy them.
-fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, Template>, Usage> {
+fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, VariableTemplate>, UsageError> {
     let pair = |text: &String| {
         let equals = text.split_once('=');
         let colon = text.split_once(':').filter(|_| flag == "--header");
@@ -84,9 +92,9 @@ fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, Template>, Usa
             (equals, _) => equals,
         };
         let Some((name, value)) = pair else {
-            return Err(Usage(format!("{flag} takes NAME=VALUE, not `{text}`")));
+            return Err(UsageError(format!("{flag} takes NAME=VALUE, not `{text}`")));
         };
-        let value = Template::new(value.trim()).map_err(Usage)?;
+        let value = VariableTemplate::new(value.trim()).map_err(UsageError)?;
         Ok((name.trim().to_owned(), value))
     };
     given.iter().map(pair).collect()

@@ -5,13 +5,17 @@ use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::store::{ServerSettings, ServerState, ServerWay, Store};
 use serde_json::{Value as Json, json};
 
-use crate::args::McpList;
+use crate::args::McpListArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
-use crate::render::table::{Cell, table};
+use crate::render::table::{TableCell, table};
 
-pub(super) fn run(args: &McpList, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &McpListArgs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let servers = &store.settings().mcp.servers;
     let policy = store.settings().for_runs().policy.mcp;
     if args.json {
@@ -33,9 +37,13 @@ pub(super) fn run(args: &McpList, store: &Store, console: &mut Console) -> anyho
             ServerState::Disabled => (QUIET, "disabled"),
         };
         let way = settings.way.line();
-        vec![Cell::new(NAME, name.as_str()), Cell::new(style, state), Cell::new(Style::new(), &way)]
+        vec![
+            TableCell::new(NAME, name.as_str()),
+            TableCell::new(style, state),
+            TableCell::new(Style::new(), &way),
+        ]
     };
-    let rows: Vec<Vec<Cell>> = servers.iter().map(row).collect();
+    let rows: Vec<Vec<TableCell>> = servers.iter().map(row).collect();
     console.text(&table(&["name", "state", "reached by"], &rows));
     if !policy.enabled && servers.values().any(|server| server.enabled) {
         console.line("\nRuns may not use MCP servers: `crewagent config set policy.mcp.enabled true` allows it.");

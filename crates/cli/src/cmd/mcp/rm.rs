@@ -3,13 +3,17 @@
 use crewagent_engine::store::{RemovedServer, Store};
 
 use super::problem;
-use crate::args::McpRm;
+use crate::args::McpRmArgs;
 use crate::ask;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME};
 
-pub(super) fn run(args: &McpRm, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &McpRmArgs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let servers = store.tool_servers();
     let names = servers.find_all(&args.names).map_err(problem)?;
     if !args.yes && ask::is_possible() {

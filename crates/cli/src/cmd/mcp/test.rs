@@ -7,11 +7,11 @@ use crewagent_adapters::mcp::{ConnectionTest, test_connection};
 use crewagent_core::tool::server_tool::ServerTool;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::store::Store;
-use crewagent_engine::tool_server::Offer;
+use crewagent_engine::tool_server::ServerOffer;
 use serde_json::{Value as Json, json};
 
 use super::problem;
-use crate::args::McpTest;
+use crate::args::McpTestArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
@@ -27,7 +27,11 @@ const MOST_RESOURCES: usize = 20;
 /// Maximum of log lines shown after a failure.
 const MOST_LINES: usize = 10;
 
-pub(super) fn run(args: &McpTest, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &McpTestArgs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let (name, settings) = store.tool_servers().find(&args.name).map_err(problem)?;
     if !args.json {
         let title = format!("{name} ({})", settings.way.line());
@@ -74,7 +78,7 @@ fn steps(found: &ConnectionTest, console: &mut Console) {
     }
 }
 
-fn offered(tools: &[ServerTool], left_out: &[String], offer: &Offer, console: &mut Console) {
+fn offered(tools: &[ServerTool], left_out: &[String], offer: &ServerOffer, console: &mut Console) {
     console.line("");
     for tool in tools {
         let name = tool.name();

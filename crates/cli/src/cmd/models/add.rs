@@ -11,10 +11,10 @@ use crewagent_engine::store::{
 use serde_json::{Value as Json, json};
 
 use super::{ask, told_use};
-use crate::args::ModelsAdd;
+use crate::args::ModelsAddArgs;
 use crate::console::Console;
 use crate::model;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
 use crate::shell;
 
@@ -28,14 +28,14 @@ pub(super) struct NewKey {
 }
 
 pub(super) fn run(
-    mut args: ModelsAdd,
+    mut args: ModelsAddArgs,
     store: &Store,
     path: &Path,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let settings = store.settings();
     let mut key = given_key(&args)?;
-    let is_new = |args: &ModelsAdd| {
+    let is_new = |args: &ModelsAddArgs| {
         args.name.as_ref().is_none_or(|name| !settings.models.contains_key(name))
     };
     if !args.yes && crate::ask::is_possible() && is_new(&args) {
@@ -61,7 +61,7 @@ pub(super) fn run(
     // A model that cannot be resolved is not stored.
     let chosen = changed
         .model(&name, "", &Environment::of_process())
-        .map_err(|error| Usage(error.to_string()))?;
+        .map_err(|error| UsageError(error.to_string()))?;
     if let Some(NewKey { text, place }) = key {
         let key = key_of(&text).map_err(model::key_problem)?;
         store.secrets().put(&place, &name, &key).map_err(model::key_problem)?;
@@ -98,20 +98,22 @@ fn next(name: &str, is_used: bool, settings: &Settings, console: &mut Console) {
     }
 }
 
-fn named(args: &ModelsAdd) -> Result<String, Usage> {
+fn named(args: &ModelsAddArgs) -> Result<String, UsageError> {
     let name = args.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
     name.map(str::to_owned).ok_or_else(|| {
-        Usage("name the model: `crewagent models add NAME --profile PROFILE --model ID`".to_owned())
+        UsageError(
+            "name the model: `crewagent models add NAME --profile PROFILE --model ID`".to_owned(),
+        )
     })
 }
 
 /// Applies the flags.
 fn values(
-    args: &ModelsAdd,
+    args: &ModelsAddArgs,
     name: &str,
     key: Option<&NewKey>,
     settings: &Settings,
-) -> Result<Vec<(&'static str, Json)>, Usage> {
+) -> Result<Vec<(&'static str, Json)>, UsageError> {
     let old = settings.models.get(name);
     let is_profile =
         |name: &str| settings.profiles.contains_key(name) || Profile::built_in(name).is_some();
@@ -120,11 +122,11 @@ fn values(
         Some(name).filter(|name| old.is_none() && args.base_url.is_none() && is_profile(name));
     let profile = args.profile.as_deref().or(by_name);
     if old.is_none() && args.model.is_none() {
-        return Err(Usage("say what the provider calls the model: add --model ID".to_owned()));
+        return Err(UsageError("say what the provider calls the model: add --model ID".to_owned()));
     }
     if old.is_none() && profile.is_none() && args.base_url.is_none() {
         let known: Vec<&str> = Profile::names().collect();
-        return Err(Usage(format!(
+        return Err(UsageError(format!(
             "say where the model is: add --base-url URL, or --profile with one of {}",
             known.join(", ")
         )));
@@ -146,25 +148,25 @@ fn values(
     ])
 }
 
-fn price(amounts: &[f64]) -> Result<Vec<(&'static str, Json)>, Usage> {
+fn price(amounts: &[f64]) -> Result<Vec<(&'static str, Json)>, UsageError> {
     match amounts {
         [input, output] => Ok(vec![("input", json!(input)), ("output", json!(output))]),
         [input, output, cached] => {
             Ok(vec![("input", json!(input)), ("output", json!(output)), ("cached", json!(cached))])
         }
-        _ => Err(Usage(
+        _ => Err(UsageError(
             "--price takes two or three amounts, such as 2.5,10 or 2.5,10,1.25".to_owned(),
         )),
     }
 }
 
 /// Reads the key from a pipe, or from the terminal if requested.
-fn given_key(args: &ModelsAdd) -> anyhow::Result<Option<NewKey>> {
+fn given_key(args: &ModelsAddArgs) -> anyhow::Result<Option<NewKey>> {
     let place = if args.keyring { KeySource::Keyring } else { KeySource::File };
     if !args.key_stdin {
         return match args.keyring && (args.yes || !crate::ask::is_possible()) {
             true => {
-                Err(Usage("--keyring keeps a key: pipe it in and add --key-stdin".to_owned())
+                Err(UsageError("--keyring keeps a key: pipe it in and add --key-stdin".to_owned())
                     .into())
             }
             false => Ok(None),
@@ -187,8 +189,8 @@ fn given_key(args: &ModelsAdd) -> anyhow::Result<Option<NewKey>> {
 /// Turns conflicts with the request into usage errors.
 fn usage(error: SettingsError) -> anyhow::Error {
     match error {
-        SettingsError::Wrong { message, .. } => Usage(message).into(),
-        SettingsError::Edit { .. } => Usage(error.to_string()).into(),
+        SettingsError::Wrong { message, .. } => UsageError(message).into(),
+        SettingsError::Edit { .. } => UsageError(error.to_string()).into(),
         SettingsError::Read { .. } | SettingsError::Write { .. } => error.into(),
     }
 }

@@ -7,16 +7,16 @@ use inquire::validator::Validation;
 use inquire::{InquireError, Password, PasswordDisplayMode, Select, Text};
 
 use super::add::NewKey;
-use crate::args::ModelsAdd;
+use crate::args::ModelsAddArgs;
 
-type Asked<T> = Result<T, InquireError>;
+type AskResult<T> = Result<T, InquireError>;
 
 /// Returns the flags completed by the answers; none when the user cancels.
 pub(super) fn complete(
-    args: ModelsAdd,
+    args: ModelsAddArgs,
     has_key: bool,
     settings: &Settings,
-) -> anyhow::Result<Option<(ModelsAdd, Option<NewKey>)>> {
+) -> anyhow::Result<Option<(ModelsAddArgs, Option<NewKey>)>> {
     match questions(args, has_key, settings) {
         Ok(answers) => Ok(Some(answers)),
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
@@ -29,7 +29,7 @@ pub(super) fn key(prompt: &str) -> anyhow::Result<Option<String>> {
     typed_key(prompt).context("cannot ask in this terminal; pipe the key in with --key-stdin")
 }
 
-fn typed_key(prompt: &str) -> Asked<Option<String>> {
+fn typed_key(prompt: &str) -> AskResult<Option<String>> {
     let typed = Password::new(prompt)
         .without_confirmation()
         .with_display_mode(PasswordDisplayMode::Masked)
@@ -38,10 +38,10 @@ fn typed_key(prompt: &str) -> Asked<Option<String>> {
 }
 
 fn questions(
-    mut args: ModelsAdd,
+    mut args: ModelsAddArgs,
     has_key: bool,
     settings: &Settings,
-) -> Asked<(ModelsAdd, Option<NewKey>)> {
+) -> AskResult<(ModelsAddArgs, Option<NewKey>)> {
     let by_name = args.name.clone().filter(|name| Profile::built_in(name).is_some());
     let by_address = args.base_url.as_deref().map(|url| Profile::recognise(url).to_owned());
     let known = args.profile.clone().or(by_address).or(by_name);
@@ -78,7 +78,7 @@ fn questions(
     Ok((args, typed))
 }
 
-fn choose_profile(settings: &Settings) -> Asked<String> {
+fn choose_profile(settings: &Settings) -> AskResult<String> {
     let own = settings.profiles.keys().map(String::as_str);
     let names: Vec<&str> = own.chain(Profile::names().map(|name| -> &str { name })).collect();
     let titles: Vec<String> = names
@@ -90,7 +90,7 @@ fn choose_profile(settings: &Settings) -> Asked<String> {
 }
 
 /// Asks for an address other than the profile's own.
-fn address(profile: &Profile) -> Asked<Option<String>> {
+fn address(profile: &Profile) -> AskResult<Option<String>> {
     let check = |url: &str| {
         Ok(match endpoint(url, "models") {
             Ok(_) => Validation::Valid,
@@ -106,7 +106,7 @@ fn address(profile: &Profile) -> Asked<Option<String>> {
     Ok(Some(typed).filter(|typed| profile.base_url.as_ref() != Some(typed)))
 }
 
-fn new_key(args: &ModelsAdd, profile: &Profile) -> Asked<Option<NewKey>> {
+fn new_key(args: &ModelsAddArgs, profile: &Profile) -> AskResult<Option<NewKey>> {
     let variable = profile.key_variable.as_deref();
     let is_set = variable.is_some_and(|name| Environment::of_process().get(name).is_some());
     if is_set && args.base_url.is_none() && !args.keyring {

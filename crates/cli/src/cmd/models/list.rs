@@ -5,12 +5,12 @@ use crewagent_dialect::prices::Price;
 use crewagent_engine::store::{ChosenModel, Environment, ModelSettings, Store};
 use serde_json::{Value as Json, json};
 
-use crate::args::ModelsList;
+use crate::args::ModelsListArgs;
 use crate::console::Console;
 use crate::model;
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
-use crate::render::table::{Cell, table};
+use crate::render::table::{TableCell, table};
 
 /// A configured model.
 struct ModelRow<'s> {
@@ -23,7 +23,7 @@ struct ModelRow<'s> {
 }
 
 pub(super) fn run(
-    args: &ModelsList,
+    args: &ModelsListArgs,
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -60,7 +60,7 @@ fn human(
     if rows.is_empty() {
         console.line("No models are set up. `crewagent models add` sets one up; `--model PROFILE/MODEL` needs no setting up.");
     } else {
-        let cells: Vec<Vec<Cell>> = rows.iter().map(cells).collect();
+        let cells: Vec<Vec<TableCell>> = rows.iter().map(cells).collect();
         console.text(&table(&["", "NAME", "MODEL", "PROFILE", "KEY", "WINDOW", "PRICE"], &cells));
     }
     for row in rows {
@@ -87,7 +87,7 @@ fn human(
     }
 }
 
-fn cells(row: &ModelRow<'_>) -> Vec<Cell> {
+fn cells(row: &ModelRow<'_>) -> Vec<TableCell> {
     let plain = Style::new();
     let chosen = row.chosen.as_ref().ok();
     let profile = chosen.map_or("", |chosen| chosen.profile_name.as_str());
@@ -98,13 +98,13 @@ fn cells(row: &ModelRow<'_>) -> Vec<Cell> {
         Err(_) => (ERROR, "missing"),
     };
     vec![
-        Cell::new(GOOD, if row.is_default { "*" } else { "" }),
-        Cell::new(NAME, row.name),
-        Cell::new(plain, &row.settings.model),
-        Cell::new(plain, profile),
-        Cell::new(key_style, key),
-        Cell::new(QUIET, window.as_deref().unwrap_or("?")),
-        Cell::new(QUIET, price.as_deref().unwrap_or("?")),
+        TableCell::new(GOOD, if row.is_default { "*" } else { "" }),
+        TableCell::new(NAME, row.name),
+        TableCell::new(plain, &row.settings.model),
+        TableCell::new(plain, profile),
+        TableCell::new(key_style, key),
+        TableCell::new(QUIET, window.as_deref().unwrap_or("?")),
+        TableCell::new(QUIET, price.as_deref().unwrap_or("?")),
     ]
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::over_the_network;
 use super::test::heading;
-use crate::args::ModelsProbe;
+use crate::args::ModelsProbeArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
@@ -33,7 +33,7 @@ enum Fate {
 }
 
 pub(super) fn run(
-    args: &ModelsProbe,
+    args: &ModelsProbeArgs,
     store: &Store,
     path: &Path,
     console: &mut Console,
@@ -73,7 +73,7 @@ pub(super) fn run(
 
 /// Stores the changes, if the model is in the settings and the user does not object.
 fn remember(
-    args: &ModelsProbe,
+    args: &ModelsProbeArgs,
     chosen: &ChosenModel,
     changes: &Map<String, Json>,
     path: &Path,

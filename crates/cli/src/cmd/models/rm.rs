@@ -4,14 +4,14 @@ use std::path::Path;
 
 use crewagent_engine::store::{KeySource, SettingsFile, Store};
 
-use crate::args::ModelsRm;
+use crate::args::ModelsRmArgs;
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
 use crate::{ask, model};
 
 pub(super) fn run(
-    args: &ModelsRm,
+    args: &ModelsRmArgs,
     store: &Store,
     path: &Path,
     console: &mut Console,
@@ -22,7 +22,7 @@ pub(super) fn run(
         if !settings.models.contains_key(name) {
             let words =
                 format!("there is no model `{name}`; `crewagent models list` shows what there is");
-            return Err(Usage(words).into());
+            return Err(UsageError(words).into());
         }
     }
     if !args.yes && ask::is_possible() {

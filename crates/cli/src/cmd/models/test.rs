@@ -6,7 +6,7 @@ use crewagent_engine::store::{ChosenModel, Environment, SecretError, Store};
 use serde_json::json;
 
 use super::over_the_network;
-use crate::args::ModelsTest;
+use crate::args::ModelsTestArgs;
 use crate::console::Console;
 use crate::model;
 use crate::outcome::Outcome;
@@ -17,7 +17,7 @@ use crate::render::flow::indented;
 const BEHIND: usize = 20;
 
 pub(super) fn run(
-    args: &ModelsTest,
+    args: &ModelsTestArgs,
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {

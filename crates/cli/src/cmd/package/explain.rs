@@ -3,18 +3,18 @@
 use crewagent_format::diagnostic::{Code, Severity};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::args::Explain;
+use crate::args::ExplainArgs;
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, ERROR, NAME, WARNING};
 
-pub(super) fn run(args: &Explain, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &ExplainArgs, console: &mut Console) -> anyhow::Result<Outcome> {
     let Some(text) = &args.code else {
         list(console);
         return Ok(Outcome::Done);
     };
     let code = Code::find(text).ok_or_else(|| {
-        Usage(format!(
+        UsageError(format!(
             "there is no code {text:?}; `crewagent package explain` without a code lists them all"
         ))
     })?;

@@ -10,12 +10,16 @@ use crewagent_format::package::{Package, Workflow};
 use crewagent_format::path::PackagePath;
 
 use super::Loaded;
-use crate::args::{Graph, GraphFormat, GraphTheme};
+use crate::args::{GraphArgs, GraphFormat, GraphTheme};
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD};
 
-pub(super) fn run(args: &Graph, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &GraphArgs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let Some(Loaded { package, .. }) = super::load(&args.package, store, console)? else {
         return Ok(Outcome::Invalid);
     };
@@ -32,10 +36,10 @@ pub(super) fn run(args: &Graph, store: &Store, console: &mut Console) -> anyhow:
     Ok(Outcome::Done)
 }
 
-fn choose<'p>(package: &'p Package, id: Option<&str>) -> Result<&'p Workflow, Usage> {
+fn choose<'p>(package: &'p Package, id: Option<&str>) -> Result<&'p Workflow, UsageError> {
     let workflows = package.workflows();
     let Some(id) = id else {
-        return workflows.first().ok_or_else(|| Usage("this package has no workflow".into()));
+        return workflows.first().ok_or_else(|| UsageError("this package has no workflow".into()));
     };
     package.workflow(id).ok_or_else(|| {
         let ids: Vec<&str> =
@@ -45,12 +49,12 @@ fn choose<'p>(package: &'p Package, id: Option<&str>) -> Result<&'p Workflow, Us
         } else {
             format!("it has: {}", ids.join(", "))
         };
-        Usage(format!("this package has no workflow {id:?}; {known}"))
+        UsageError(format!("this package has no workflow {id:?}; {known}"))
     })
 }
 
 /// Checks that the drawing does not replace its source.
-fn refuse_own_file(reference: &Path, package: &Package, output: &Path) -> Result<(), Usage> {
+fn refuse_own_file(reference: &Path, package: &Package, output: &Path) -> Result<(), UsageError> {
     let (Ok(root), Ok(output)) = (reference.canonicalize(), output.canonicalize()) else {
         return Ok(());
     };
@@ -62,9 +66,9 @@ fn refuse_own_file(reference: &Path, package: &Package, output: &Path) -> Result
     });
     let mut own = own.chain([&entry.agents]).map(PackagePath::as_str).chain([MANIFEST]);
     match own.find(|path| Path::new(path) == inside) {
-        Some(path) => {
-            Err(Usage(format!("`{path}` is a file of the package; write the drawing elsewhere")))
-        }
+        Some(path) => Err(UsageError(format!(
+            "`{path}` is a file of the package; write the drawing elsewhere"
+        ))),
         None => Ok(()),
     }
 }
@@ -88,7 +92,7 @@ fn write(path: &Path, drawing: &str) -> anyhow::Result<()> {
 }
 
 /// Returns the requested format, else the one of the output's extension, else Mermaid, which reads well as text.
-fn format(args: &Graph) -> Result<GraphFormat, Usage> {
+fn format(args: &GraphArgs) -> Result<GraphFormat, UsageError> {
     if let Some(format) = args.format {
         return Ok(format);
     }
@@ -98,7 +102,7 @@ fn format(args: &Graph) -> Result<GraphFormat, Usage> {
         "dot" | "gv" => Ok(GraphFormat::Dot),
         "json" => Ok(GraphFormat::Json),
         "mmd" | "mermaid" | "md" => Ok(GraphFormat::Mermaid),
-        other => Err(Usage(format!(
+        other => Err(UsageError(format!(
             "what to draw is not clear from the ending {other:?}; add --format mermaid, dot, svg or json"
         ))),
     }

@@ -6,13 +6,17 @@ use crewagent_engine::source::bytes;
 use crewagent_engine::store::{self, ImportError, Imported, Store};
 use crewagent_format::package::Package;
 
-use crate::args::Import;
+use crate::args::ImportArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
 use crate::render::{self, ReportOptions};
 
-pub(super) fn run(args: &Import, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &ImportArgs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
     for path in &args.packages {
         let one =
@@ -86,10 +90,10 @@ fn report(shown: &str, imported: &Imported, console: &mut Console) {
 }
 
 /// Describes the import in a word.
-fn verdict(outcome: store::Outcome) -> &'static str {
+fn verdict(outcome: store::ImportOutcome) -> &'static str {
     match outcome {
-        store::Outcome::New => "imported",
-        store::Outcome::AlreadyThere => "already imported",
-        store::Outcome::Repaired => "repaired",
+        store::ImportOutcome::New => "imported",
+        store::ImportOutcome::AlreadyThere => "already imported",
+        store::ImportOutcome::Repaired => "repaired",
     }
 }

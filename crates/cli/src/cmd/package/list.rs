@@ -5,12 +5,16 @@ use crewagent_engine::store::{Installed, Store};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::args::List;
+use crate::args::ListArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET, WARNING};
 
-pub(super) fn run(args: &List, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &ListArgs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let listing = store.packages().list()?;
     if args.json {
         let packages: Vec<_> = listing.installed.iter().map(as_json).collect();

@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use crewagent_engine::author;
 use crewagent_format::path::PackagePath;
-use crewagent_format::scaffold::{self, Plan, Shape};
+use crewagent_format::scaffold::{self, ScaffoldPlan, WorkflowShape};
 use inquire::validator::Validation;
 use inquire::{Select, Text};
 
-use crate::args::{New, Template};
+use crate::args::{NewArgs, TemplateArg};
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
 use crate::shell;
 
-pub(super) fn run(args: New, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: NewArgs, console: &mut Console) -> anyhow::Result<Outcome> {
     let interactive =
         !args.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if let Some(folder) = &args.folder {
-        author::check_folder(folder).map_err(|error| Usage(error.to_string()))?;
+        author::check_folder(folder).map_err(|error| UsageError(error.to_string()))?;
     }
     let Some((folder, plan)) = (if interactive { ask(args)? } else { Some(from_flags(args)?) })
     else {
@@ -42,34 +42,34 @@ pub(super) fn run(args: New, console: &mut Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn from_flags(args: New) -> anyhow::Result<(PathBuf, Plan)> {
+fn from_flags(args: NewArgs) -> anyhow::Result<(PathBuf, ScaffoldPlan)> {
     let name = match (args.name, &args.folder) {
         (Some(name), _) => checked_name(name)?,
         (None, Some(folder)) => checked_name(folder_name(folder)?)?,
         (None, None) => {
-            return Err(Usage(
+            return Err(UsageError(
                 "name the package: `crewagent package new DIR`, or add --name NAME".into(),
             )
             .into());
         }
     };
     let folder = args.folder.unwrap_or_else(|| PathBuf::from(slug(&name)));
-    let plan = Plan {
+    let plan = ScaffoldPlan {
         name,
         description: args.description.unwrap_or_default(),
         author: args.author.unwrap_or_default(),
-        shape: args.template.map_or(Shape::Linear, shape),
+        shape: args.template.map_or(WorkflowShape::Linear, shape),
     };
     Ok((folder, plan))
 }
 
 /// Asks for what no flag gives. Returns none when the user cancels.
-fn ask(args: New) -> anyhow::Result<Option<(PathBuf, Plan)>> {
+fn ask(args: NewArgs) -> anyhow::Result<Option<(PathBuf, ScaffoldPlan)>> {
     let suggested = match &args.folder {
         Some(folder) => folder_name(folder)?,
         None => "my-workflow".to_owned(),
     };
-    let answers = || -> Result<Plan, inquire::InquireError> {
+    let answers = || -> Result<ScaffoldPlan, inquire::InquireError> {
         let text = |given: Option<String>, question: &str, default: &str| match given {
             Some(given) => Ok(given),
             None if default.is_empty() => Text::new(question).prompt(),
@@ -85,11 +85,11 @@ fn ask(args: New) -> anyhow::Result<Option<(PathBuf, Plan)>> {
             Some(template) => shape(template),
             None => choose_shape()?,
         };
-        Ok(Plan { name, description, author, shape })
+        Ok(ScaffoldPlan { name, description, author, shape })
     };
     match answers() {
         Ok(plan) => {
-            let plan = Plan { name: checked_name(plan.name)?, ..plan };
+            let plan = ScaffoldPlan { name: checked_name(plan.name)?, ..plan };
             let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from(slug(&plan.name)));
             Ok(Some((folder, plan)))
         }
@@ -117,23 +117,23 @@ fn ask_name(suggested: &str, names_folder: bool) -> Result<String, inquire::Inqu
     Text::new("Name of the package:").with_default(suggested).with_validator(check).prompt()
 }
 
-fn choose_shape() -> Result<Shape, inquire::InquireError> {
+fn choose_shape() -> Result<WorkflowShape, inquire::InquireError> {
     const LINEAR: &str = "linear: steps one after the other";
     const BRANCH: &str = "branch: a decision with two branches";
     const LOOP: &str = "loop: draft, review, revise, until it is good";
     let chosen = Select::new("Which shape?", vec![LINEAR, BRANCH, LOOP]).prompt()?;
     Ok(match chosen {
-        BRANCH => Shape::Branch,
-        LOOP => Shape::Loop,
-        _ => Shape::Linear,
+        BRANCH => WorkflowShape::Branch,
+        LOOP => WorkflowShape::Loop,
+        _ => WorkflowShape::Linear,
     })
 }
 
-fn shape(template: Template) -> Shape {
+fn shape(template: TemplateArg) -> WorkflowShape {
     match template {
-        Template::Linear => Shape::Linear,
-        Template::Branch => Shape::Branch,
-        Template::Loop => Shape::Loop,
+        TemplateArg::Linear => WorkflowShape::Linear,
+        TemplateArg::Branch => WorkflowShape::Branch,
+        TemplateArg::Loop => WorkflowShape::Loop,
     }
 }
 
@@ -142,13 +142,14 @@ fn folder_name(folder: &Path) -> anyhow::Result<String> {
         .with_context(|| format!("cannot find `{}`", folder.display()))?;
     let name = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
     name.ok_or_else(|| {
-        Usage(format!("`{}` has no name to take over; add --name NAME", folder.display())).into()
+        UsageError(format!("`{}` has no name to take over; add --name NAME", folder.display()))
+            .into()
     })
 }
 
-fn checked_name(name: String) -> Result<String, Usage> {
+fn checked_name(name: String) -> Result<String, UsageError> {
     if name.trim().is_empty() {
-        Err(Usage("the name of a package must not be empty".into()))
+        Err(UsageError("the name of a package must not be empty".into()))
     } else {
         Ok(name.trim().to_owned())
     }

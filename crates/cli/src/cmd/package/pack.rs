@@ -2,25 +2,29 @@
 
 use std::path::Path;
 
-use crewagent_engine::pack::{Output, PackError, pack};
+use crewagent_engine::pack::{PackError, PackOutput, pack};
 use crewagent_engine::source::bytes;
 use crewagent_engine::store::Store;
 
-use crate::args::Pack;
+use crate::args::PackArgs;
 use crate::console::Console;
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::{self, ReportOptions};
 
-pub(super) fn run(args: &Pack, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &PackArgs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let shown = args.folder.display().to_string();
     if args.folder.is_file() {
-        return Err(Usage(format!(
+        return Err(UsageError(format!(
             "`{shown}` is a file; `pack` takes the folder that holds bmad.json"
         ))
         .into());
     }
-    let output = args.output.as_deref().map_or(Output::Folder(Path::new("")), Output::File);
+    let output = args.output.as_deref().map_or(PackOutput::Folder(Path::new("")), PackOutput::File);
     match pack(&args.folder, output, &store.settings().import) {
         Ok(packed) => {
             if !packed.findings.is_empty() {

@@ -1,18 +1,18 @@
 //! `crewagent package rm`: removes packages from the store, damaged ones too.
 
-use crewagent_engine::store::{Found, Store};
+use crewagent_engine::store::{FoundPackage, Store};
 
 use super::import::waiting;
-use crate::args::Rm;
+use crate::args::RmArgs;
 use crate::ask;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME};
 
-pub(super) fn run(args: &Rm, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &RmArgs, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let packages = store.packages();
     // All names are resolved before the first removal, so that a typo in the second one removes nothing.
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<FoundPackage> = Vec::new();
     for reference in &args.packages {
         let one = packages.find_any(reference)?;
         if !found.iter().any(|other| other.folder() == one.folder()) {
@@ -51,9 +51,9 @@ pub(super) fn run(args: &Rm, store: &Store, console: &mut Console) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
-fn name(found: &Found) -> String {
+fn name(found: &FoundPackage) -> String {
     match found {
-        Found::Installed(installed) => format!("{} {}", installed.name, installed.version),
-        Found::Damaged(damaged) => damaged.folder_name(),
+        FoundPackage::Installed(installed) => format!("{} {}", installed.name, installed.version),
+        FoundPackage::Damaged(damaged) => damaged.folder_name(),
     }
 }

@@ -6,12 +6,16 @@ use crewagent_format::package::graph::NodeKind;
 use crewagent_format::package::{Package, Workflow};
 use serde_json::{Value as Json, json};
 
-use crate::args::Show;
+use crate::args::ShowArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET, WARNING};
 
-pub(super) fn run(args: &Show, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+pub(super) fn run(
+    args: &ShowArgs,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
     let Some(loaded) = super::load(&args.package, store, console)? else {
         return Ok(Outcome::Invalid);
     };

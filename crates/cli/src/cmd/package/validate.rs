@@ -5,14 +5,14 @@ use crewagent_engine::store::Store;
 use crewagent_format::diagnostic::{Diagnostic, Location, Severity};
 use serde_json::{Value as Json, json};
 
-use crate::args::{ReportFormat, Validate};
+use crate::args::{ReportFormat, ValidateArgs};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR};
 use crate::render::{self, Amount, Bar, ReportOptions};
 
 pub(super) fn run(
-    args: &Validate,
+    args: &ValidateArgs,
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -47,7 +47,7 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-fn is_good(inspected: &Inspected, args: &Validate) -> bool {
+fn is_good(inspected: &Inspected, args: &ValidateArgs) -> bool {
     inspected.package.is_some()
         && (!args.strict || inspected.findings.count(Severity::Warning) == 0)
 }
@@ -55,7 +55,7 @@ fn is_good(inspected: &Inspected, args: &Validate) -> bool {
 fn human(
     reference: &str,
     inspected: &anyhow::Result<Inspected>,
-    args: &Validate,
+    args: &ValidateArgs,
     console: &mut Console,
 ) {
     let amount = if args.all { Amount::All } else { Amount::Some };

@@ -7,7 +7,7 @@ use crewagent_core::run::machine::Rest;
 use crewagent_engine::runtime::Run;
 use crewagent_engine::store::{RunPackage, Store};
 
-use super::{Answers, Next, RunDriver, RunOutput};
+use super::{AnswerSource, NextStep, RunDriver, RunOutput};
 use crate::ask::{self, TypedInput};
 use crate::console::Console;
 use crate::outcome::Outcome;
@@ -15,12 +15,12 @@ use crate::paint::{self, NAME, QUIET};
 use crate::render::run::place_of;
 use crate::render::summary;
 use crate::terminal::commands::{Commands, PromptCommand};
-use crate::terminal::prompt::{Prompt, PromptInput};
+use crate::terminal::prompt::{CommandPrompt, PromptInput};
 
 /// The history file in the store.
 pub(crate) const HISTORY: &str = "history";
 
-pub(crate) type RunPrompt = Prompt<RunCommand>;
+pub(crate) type RunPrompt = CommandPrompt<RunCommand>;
 
 /// The action of a command of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,34 +50,34 @@ const fn row(
 
 /// Opens the prompt of a run, if stdin and stdout are a terminal. The store keeps its history.
 pub(crate) fn open_prompt(
-    answers: Answers,
+    answers: AnswerSource,
     run: &Run,
     home: Option<PathBuf>,
 ) -> anyhow::Result<Option<RunPrompt>> {
     let is_possible = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if answers == Answers::None || !is_possible {
+    if answers == AnswerSource::None || !is_possible {
         return Ok(None);
     }
     let history = home.map_or_else(Store::default_home, Ok)?.join(HISTORY);
     let project = Some(run.project_folder().to_owned());
-    Prompt::open(Commands::new(COMMANDS), Some(&history), Vec::new(), project).map(Some)
+    CommandPrompt::open(Commands::new(COMMANDS), Some(&history), Vec::new(), project).map(Some)
 }
 
 impl RunDriver {
     /// Asks the user for the next message to the run.
-    pub(super) fn ask(&mut self, rest: &Rest, console: &mut Console) -> anyhow::Result<Next> {
+    pub(super) fn ask(&mut self, rest: &Rest, console: &mut Console) -> anyhow::Result<NextStep> {
         let Some(mut prompt) = self.prompt.take() else {
             return Ok(match ask::text(rest.question.as_ref())? {
-                TypedInput::Text(words) => Next::Say(words),
-                TypedInput::Leave => Next::End,
-                TypedInput::Interrupt => Next::Interrupted,
+                TypedInput::Text(words) => NextStep::Say(words),
+                TypedInput::Leave => NextStep::End,
+                TypedInput::Interrupt => NextStep::Interrupted,
             });
         };
         let next = loop {
             let command = match prompt.ask(rest.question.as_ref(), console)? {
-                PromptInput::Text(words) => break Next::Say(words),
-                PromptInput::Leave => break Next::End,
-                PromptInput::Interrupt => break Next::Interrupted,
+                PromptInput::Text(words) => break NextStep::Say(words),
+                PromptInput::Leave => break NextStep::End,
+                PromptInput::Interrupt => break NextStep::Interrupted,
                 PromptInput::Command(command, _) => command,
             };
             let text = match command {
@@ -87,8 +87,8 @@ impl RunDriver {
                     RunOutput::Human(view) => view.last_call(),
                     RunOutput::Json => String::new(),
                 },
-                RunCommand::Pause => break Next::End,
-                RunCommand::Stop => break Next::Interrupted,
+                RunCommand::Pause => break NextStep::End,
+                RunCommand::Stop => break NextStep::Interrupted,
             };
             console.text(&format!("\n{text}\n"));
             console.show();

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::paint::{self, NAME, QUIET};
 use crate::render::summary::{money, number};
-use crate::render::table::{Cell, table};
+use crate::render::table::{TableCell, table};
 
 /// Row of the replies after completion.
 const COMPLETE: &str = "complete";
@@ -18,11 +18,11 @@ const COMPLETE: &str = "complete";
 pub(super) struct Account {
     /// Node of the open request.
     place: Option<String>,
-    turns: Vec<Turn>,
+    turns: Vec<TurnCost>,
 }
 
 #[derive(Debug)]
-struct Turn {
+struct TurnCost {
     number: u64,
     /// Node; none after completion.
     node: Option<String>,
@@ -60,7 +60,7 @@ impl Account {
                     None => node.map(str::to_owned),
                 };
             }
-            EventKind::Model(ModelEvent::Replied(replied)) => self.turns.push(Turn {
+            EventKind::Model(ModelEvent::Replied(replied)) => self.turns.push(TurnCost {
                 number: replied.turn,
                 node: self.place.clone(),
                 from: replied.reply.from.clone(),
@@ -118,12 +118,12 @@ impl Account {
         let columns: Vec<&Column> =
             COLUMNS.iter().filter(|column| (column.is_used)(&all)).collect();
         let row = |name: &str, style: Style, sum: &Sum| {
-            let mut cells = vec![Cell::new(style, name)];
-            cells.extend(columns.iter().map(|column| Cell::right(style, &(column.text)(sum))));
+            let mut cells = vec![TableCell::new(style, name)];
+            cells.extend(columns.iter().map(|column| TableCell::right(style, &(column.text)(sum))));
             cells
         };
         let nodes = self.nodes();
-        let mut rows: Vec<Vec<Cell>> = nodes
+        let mut rows: Vec<Vec<TableCell>> = nodes
             .iter()
             .map(|(node, sum)| row(node.unwrap_or(COMPLETE), Style::new(), sum))
             .collect();
@@ -154,7 +154,7 @@ impl Account {
 
     /// Returns the usage by turn, as JSON.
     pub(super) fn by_turn(&self) -> Json {
-        let turn = |turn: &Turn| {
+        let turn = |turn: &TurnCost| {
             let mut value = json!({ "turn": turn.number, "node": turn.node, "usage": turn.usage });
             if let Some(from) = &turn.from {
                 value["from"] = json!(from);

@@ -1,14 +1,14 @@
 //! `crewagent runs fork`: starts a new run from a node of another one.
 
 use crewagent_core::run::history::History;
-use crewagent_engine::changes::{Changes, Scope};
+use crewagent_engine::changes::{RevertScope, RunChanges};
 use crewagent_engine::runtime::{ForkRun, Forked, Runtime};
 use crewagent_engine::store::Store;
 use crewagent_engine::tool_server::ToolServers;
 use serde_json::json;
 
 use super::revert;
-use crate::args::RunsFork;
+use crate::args::RunsForkArgs;
 use crate::console::{Console, Stream};
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET};
@@ -16,7 +16,7 @@ use crate::render::summary;
 use crate::resume_hint::ResumeHint;
 
 pub(super) fn run(
-    args: &RunsFork,
+    args: &RunsForkArgs,
     store: &Store,
     resume_hint: &ResumeHint,
     console: &mut Console,
@@ -30,18 +30,21 @@ pub(super) fn run(
     runtime.preview_fork(&plan)?;
     let mut left = Vec::new();
     if args.files {
-        let changes = Changes::of(store, &run)?;
-        let agreement =
-            if args.yes || args.json { revert::Ask::Nothing } else { revert::Ask::Once };
+        let changes = RunChanges::of(store, &run)?;
+        let agreement = if args.yes || args.json {
+            revert::RevertConfirmation::Nothing
+        } else {
+            revert::RevertConfirmation::Once
+        };
         let to = if args.json { Stream::Notes } else { Stream::Result };
-        match revert::revert(&changes, Scope::Onward(visit.seq), agreement, (to, console))? {
+        match revert::revert(&changes, RevertScope::Onward(visit.seq), agreement, (to, console))? {
             Some(alone) => left = alone,
             None => return Ok(Outcome::Cancelled),
         }
     }
     let forked = runtime.fork(&plan)?;
     if args.json {
-        let one = |file: &revert::Left| json!({ "path": file.path, "why": file.why });
+        let one = |file: &revert::SkippedFile| json!({ "path": file.path, "why": file.why });
         console.line(paint::json(&json!({
             "run": forked.id,
             "forkedFrom": { "run": run, "event": visit.seq, "node": visit.node },

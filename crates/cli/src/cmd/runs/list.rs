@@ -10,16 +10,16 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::word;
-use crate::args::RunsList;
+use crate::args::RunsListArgs;
 use crate::cmd::projects::listed;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
-use crate::render::table::{Cell, table};
+use crate::render::table::{TableCell, table};
 use crate::when::ago;
 
 pub(super) fn run(
-    args: &RunsList,
+    args: &RunsListArgs,
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
@@ -58,15 +58,15 @@ fn human(
             .map_or(run.project_id.as_str(), |project| &project.name);
         let updated = run.updated.unwrap_or(run.created);
         vec![
-            Cell::new(NAME, run.run_id.as_str()),
-            Cell::new(style(run.status), word(run.status)),
-            Cell::new(Style::new(), &workflow(run)),
-            Cell::new(Style::new(), project),
-            Cell::new(Style::new(), &place(run, totals)),
-            Cell::new(QUIET, &ago(updated, now)),
+            TableCell::new(NAME, run.run_id.as_str()),
+            TableCell::new(style(run.status), word(run.status)),
+            TableCell::new(Style::new(), &workflow(run)),
+            TableCell::new(Style::new(), project),
+            TableCell::new(Style::new(), &place(run, totals)),
+            TableCell::new(QUIET, &ago(updated, now)),
         ]
     };
-    let rows: Vec<Vec<Cell>> = listing.runs.iter().map(row).collect();
+    let rows: Vec<Vec<TableCell>> = listing.runs.iter().map(row).collect();
     if !rows.is_empty() {
         console.text(&table(&["RUN", "PHASE", "WORKFLOW", "PROJECT", "NODE", "UPDATED"], &rows));
     }

@@ -3,7 +3,7 @@
 use crewagent_core::state::run_state::RunState;
 use crewagent_engine::store::{RunView, Store};
 
-use crate::args::RunsLogs;
+use crate::args::RunsLogsArgs;
 use crate::cmd::run_driver;
 use crate::console::Console;
 use crate::outcome::Outcome;
@@ -12,7 +12,7 @@ use crate::render::header::header;
 use crate::render::run::{EventSource, Screen};
 
 pub(super) fn run(
-    args: &RunsLogs,
+    args: &RunsLogsArgs,
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {

@@ -5,18 +5,18 @@ use crewagent_core::state::frame::Frame;
 use serde_json::{Map, Value as Json, json};
 
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET};
-use crate::render::names::Names;
+use crate::render::names::DisplayNames;
 
 /// The path of a run.
 #[derive(Debug, Default)]
-pub(super) struct Path {
-    rows: Vec<Row>,
+pub(super) struct RunPath {
+    rows: Vec<PathRow>,
     position: Position,
 }
 
 /// A node that was visited, or that waits for its sub-workflow.
 #[derive(Debug)]
-struct Row {
+struct PathRow {
     node: String,
     /// The edge that led there.
     label: Option<String>,
@@ -27,25 +27,25 @@ struct Row {
     failed: bool,
 }
 
-impl Path {
+impl RunPath {
     pub(super) fn of(history: &History) -> Self {
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<PathRow> = Vec::new();
         for Visit { node, label, frames, failed, .. } in &history.visits {
             let mut outer = None;
             // A run that was forked or resumed inside frames did not visit the nodes that wait.
             for (depth, inner) in frames.iter().enumerate() {
                 let (node, frame) = (inner.node_id.clone(), outer.replace(inner.clone()));
                 if !rows.iter().any(|row| row.node == node && row.frame == frame) {
-                    rows.push(Row { node, label: None, frame, depth, failed: false });
+                    rows.push(PathRow { node, label: None, frame, depth, failed: false });
                 }
             }
             let (node, label, depth) = (node.clone(), label.clone(), frames.len());
-            rows.push(Row { node, label, frame: outer, depth, failed: *failed });
+            rows.push(PathRow { node, label, frame: outer, depth, failed: *failed });
         }
         Self { rows, position: history.position.clone() }
     }
 
-    pub(super) fn human(&self, names: &Names) -> String {
+    pub(super) fn human(&self, names: &DisplayNames) -> String {
         let mut text = format!("\n{}\n", paint::styled(NAME, "Path"));
         let mut last_frame = None;
         for (at, row) in self.rows.iter().enumerate() {
@@ -81,7 +81,7 @@ impl Path {
     /// Returns true if the run is at this row, or waits there for a sub-workflow.
     fn is_open(&self, at: usize) -> bool {
         let Some(row) = self.rows.get(at) else { return false };
-        let level = |other: &Row| other.depth == row.depth && other.frame == row.frame;
+        let level = |other: &PathRow| other.depth == row.depth && other.frame == row.frame;
         let is_last = !self.rows.iter().skip(at + 1).any(level);
         let is_active = row.depth == self.position.callers.len();
         let is_there = match row.depth.checked_sub(1) {
@@ -92,7 +92,7 @@ impl Path {
     }
 
     pub(super) fn json(&self) -> Vec<Json> {
-        let one = |row: &Row| {
+        let one = |row: &PathRow| {
             let mut fields = Map::new();
             fields.insert("node".to_owned(), json!(row.node));
             fields.insert("label".to_owned(), json!(row.label));

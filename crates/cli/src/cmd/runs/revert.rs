@@ -1,10 +1,10 @@
 //! `crewagent runs revert`: restores files to their content before a run, or one of its steps, wrote them.
 
-use crewagent_engine::changes::{self, Backward, Changes, Prospect, Scope};
+use crewagent_engine::changes::{self, Backward, Prospect, RevertScope, RunChanges};
 use crewagent_engine::store::Store;
 use crewagent_format::integrity::Digest;
 
-use crate::args::RunsRevert;
+use crate::args::RunsRevertArgs;
 use crate::ask;
 use crate::console::{Console, Stream};
 use crate::outcome::Outcome;
@@ -12,7 +12,7 @@ use crate::paint::{self, GOOD, QUIET, WARNING};
 
 /// The confirmation before files are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ask {
+pub(super) enum RevertConfirmation {
     /// Asks once, if a user sits at the terminal.
     Once,
     Nothing,
@@ -22,30 +22,30 @@ pub(super) enum Ask {
 
 /// A skipped file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Left {
+pub(super) struct SkippedFile {
     /// The path, relative to the project.
     pub(super) path: String,
     pub(super) why: String,
 }
 
 pub(super) fn run(
-    args: &RunsRevert,
+    args: &RunsRevertArgs,
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let changes = Changes::of(store, &super::find(&args.run, store)?)?;
+    let changes = RunChanges::of(store, &super::find(&args.run, store)?)?;
     let scope = match &args.at {
         Some(name) => {
             let seq = super::visit(changes.visits(), name)?.seq;
-            if args.onward { Scope::Onward(seq) } else { Scope::Step(seq) }
+            if args.onward { RevertScope::Onward(seq) } else { RevertScope::Step(seq) }
         }
         // A journal begins with the first visit.
-        None => Scope::Onward(changes.visits().first().map_or(1, |visit| visit.seq)),
+        None => RevertScope::Onward(changes.visits().first().map_or(1, |visit| visit.seq)),
     };
     let ask = match (args.dry_run, args.yes) {
-        (true, _) => Ask::DryRun,
-        (false, true) => Ask::Nothing,
-        (false, false) => Ask::Once,
+        (true, _) => RevertConfirmation::DryRun,
+        (false, true) => RevertConfirmation::Nothing,
+        (false, false) => RevertConfirmation::Once,
     };
     match revert(&changes, scope, ask, (Stream::Result, console))? {
         Some(left) if left.is_empty() => Ok(Outcome::Done),
@@ -56,11 +56,11 @@ pub(super) fn run(
 
 /// Shows the changes and reverts them. Returns the skipped files; none when the user declines.
 pub(super) fn revert(
-    changes: &Changes,
-    scope: Scope,
-    ask: Ask,
+    changes: &RunChanges,
+    scope: RevertScope,
+    ask: RevertConfirmation,
     (to, console): (Stream, &mut Console),
-) -> anyhow::Result<Option<Vec<Left>>> {
+) -> anyhow::Result<Option<Vec<SkippedFile>>> {
     let way = changes.plan_revert(scope)?;
     let ready = way.iter().filter(|file| file.prospect == Prospect::Ready);
     let ready: Vec<(String, Option<Digest>)> =
@@ -71,32 +71,32 @@ pub(super) fn revert(
     if ready.is_empty() {
         console.line_to(to, "Nothing is to be taken back.");
     }
-    if ask == Ask::DryRun {
+    if ask == RevertConfirmation::DryRun {
         return Ok(Some(Vec::new()));
     }
-    if ask == Ask::Once && !ready.is_empty() && ask::is_possible() {
+    if ask == RevertConfirmation::Once && !ready.is_empty() && ask::is_possible() {
         let what = paint::counted(ready.len(), "file");
         if !ask::confirm(&format!("Take back {what} of the project?"))? {
             console.line_to(to, "Nothing was changed.");
             return Ok(None);
         }
     }
-    let mut left: Vec<Left> = Vec::new();
+    let mut left: Vec<SkippedFile> = Vec::new();
     for file in &way {
         if let Some(why) = obstacle(file.prospect) {
-            left.push(Left { path: file.path.clone(), why: why.to_owned() });
+            left.push(SkippedFile { path: file.path.clone(), why: why.to_owned() });
         }
     }
     for (path, outcome) in changes.revert(scope, &ready)? {
         let shown = paint::printable(&path);
         match outcome {
-            changes::Outcome::Reverted => {
+            changes::RevertOutcome::Reverted => {
                 console.line_to(to, format_args!("{} {shown}", paint::styled(GOOD, "reverted")));
             }
-            changes::Outcome::Left(why) => {
+            changes::RevertOutcome::Left(why) => {
                 let word = paint::styled(WARNING, "left");
                 console.line_to(to, format_args!("{word} {shown}: {why}"));
-                left.push(Left { path, why });
+                left.push(SkippedFile { path, why });
             }
         }
     }

@@ -10,23 +10,23 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::account::Account;
-use super::path::Path;
+use super::path::RunPath;
 use super::{phase, word};
-use crate::args::RunsShow;
+use crate::args::RunsShowArgs;
 use crate::cmd::run_driver;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET, WARNING};
 use crate::render::flow::indented;
 use crate::render::header::header;
-use crate::render::names::Names;
+use crate::render::names::DisplayNames;
 use crate::render::question::{self, Asker};
 use crate::render::summary;
 use crate::resume_hint::ResumeHint;
 use crate::when::ago;
 
 pub(super) fn run(
-    args: &RunsShow,
+    args: &RunsShowArgs,
     store: &Store,
     resume_hint: &ResumeHint,
     console: &mut Console,
@@ -36,7 +36,7 @@ pub(super) fn run(
     let summary = store.runs().summary(&id)?;
     let story = Story::of(&view.recovered.events);
     let project = store.runs().project(&view.record).ok().map(|project| project.path);
-    let report = Report { view: &view, summary: &summary, story: &story, project, resume_hint };
+    let report = RunReport { view: &view, summary: &summary, story: &story, project, resume_hint };
     if args.json {
         console.line(paint::json(&report.json()));
     } else {
@@ -50,7 +50,7 @@ pub(super) fn run(
 /// Views of the history of a run.
 struct Story {
     history: History,
-    path: Path,
+    path: RunPath,
     account: Account,
 }
 
@@ -61,7 +61,7 @@ impl Story {
             history.take(event);
             account.take(&event.kind, &history.position);
         }
-        Self { path: Path::of(&history), account, history }
+        Self { path: RunPath::of(&history), account, history }
     }
 
     /// Returns the run that it was forked from, the event there, and the node.
@@ -72,7 +72,7 @@ impl Story {
 }
 
 /// Everything that is known about a run.
-struct Report<'r> {
+struct RunReport<'r> {
     view: &'r RunView,
     summary: &'r RunSummary,
     story: &'r Story,
@@ -80,8 +80,8 @@ struct Report<'r> {
     resume_hint: &'r ResumeHint,
 }
 
-impl Report<'_> {
-    fn human(&self, names: &Names) -> String {
+impl RunReport<'_> {
+    fn human(&self, names: &DisplayNames) -> String {
         let record = &self.view.record;
         let project = self.project.as_ref().map(|path| path.display().to_string());
         let project = project.unwrap_or_else(|| record.project_id.to_string());

@@ -8,7 +8,7 @@ use crewagent_core::event::{
 use crewagent_engine::source::bytes;
 
 use super::super::{summary, tool_server};
-use super::{EventSource, JournalKind, Screen, next_try};
+use super::{EventSource, Screen, ScreenSubject, next_try};
 use crate::paint::{self, QUIET};
 
 impl Screen {
@@ -26,11 +26,11 @@ impl Screen {
                 if self.view == EventSource::Record {
                     let spent = paint::styled(QUIET, summary::spent(*turns, usage, None));
                     let line = match self.subject {
-                        JournalKind::Run => {
+                        ScreenSubject::Run => {
                             format!("{}  {spent}\n", summary::verdict(*phase, *reason))
                         }
                         // A conversation never ends.
-                        JournalKind::Conversation => format!("{spent}\n"),
+                        ScreenSubject::Conversation => format!("{spent}\n"),
                     };
                     self.block(&line, out);
                 }

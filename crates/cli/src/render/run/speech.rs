@@ -15,7 +15,7 @@ pub(super) enum TextFormat {
 
 /// A streaming text.
 #[derive(Debug)]
-pub(super) struct Speech {
+pub(super) struct SpeechText {
     channel: Channel,
     renderer: Renderer,
 }
@@ -27,7 +27,7 @@ enum Renderer {
     Markdown(Box<Markdown>),
 }
 
-impl Speech {
+impl SpeechText {
     pub(super) fn new(channel: Channel, form: TextFormat, width: Width) -> Self {
         let renderer = match (channel, form) {
             (Channel::Thinking, _) => Renderer::Plain(Flow::new(width, "  ┊ ")),

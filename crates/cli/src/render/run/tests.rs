@@ -6,7 +6,7 @@ use crewagent_core::event::{
     ToolFinished, ToolStarted, TurnStarted, UserAsked, UserInput,
 };
 use crewagent_core::question::form::Form;
-use crewagent_core::question::{Choice, QuestionKind};
+use crewagent_core::question::{QuestionKind, QuestionOption};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use super::*;
 
 fn screen(view: EventSource, width: Width) -> Screen {
     let run_state = RunState { current_node_id: "one".into(), ..RunState::default() };
-    Screen::new(view, width, Names::default(), run_state, "bob")
+    Screen::new(view, width, DisplayNames::default(), run_state, "bob")
 }
 
 fn event(kind: EventKind) -> Event {
@@ -171,7 +171,7 @@ fn a_move_is_shown_with_its_label_and_what_was_let_pass() {
 
 #[test]
 fn a_question_stands_alone_with_what_can_be_answered() {
-    let choice = |value: &str, label: Option<&str>, about: Option<&str>| Choice {
+    let choice = |value: &str, label: Option<&str>, about: Option<&str>| QuestionOption {
         value: value.into(),
         label: label.map(str::to_owned),
         description: about.map(str::to_owned),

@@ -12,12 +12,12 @@ const LONGEST: usize = 64 << 10;
 
 /// The history file; without a path nothing is written.
 #[derive(Debug)]
-pub(super) struct History {
+pub(super) struct InputHistory {
     file: Option<PathBuf>,
     last: Option<String>,
 }
 
-impl History {
+impl InputHistory {
     /// Opens the history and returns its inputs, oldest first. An unreadable file or line is skipped: the prompt works
     /// without it.
     pub(super) fn open(file: Option<&Path>) -> (Self, Vec<String>) {
@@ -101,14 +101,14 @@ mod tests {
     use super::*;
 
     fn inputs(file: &Path) -> Vec<String> {
-        History::open(Some(file)).1
+        InputHistory::open(Some(file)).1
     }
 
     #[test]
     fn what_was_typed_is_there_the_next_time() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("history");
-        let (mut history, before) = History::open(Some(&file));
+        let (mut history, before) = InputHistory::open(Some(&file));
         assert!(before.is_empty());
         let typed = ["one", "one", "two\nlines", "C:\\new", "三 🏃", "one"];
         typed.iter().for_each(|input| history.add(input).unwrap());
@@ -121,7 +121,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("history");
-        History::open(Some(&file)).0.add("secret").unwrap();
+        InputHistory::open(Some(&file)).0.add("secret").unwrap();
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn without_a_file_nothing_is_written() {
-        let (mut history, before) = History::open(None);
+        let (mut history, before) = InputHistory::open(None);
         assert!(before.is_empty());
         history.add("x").unwrap();
     }

@@ -10,9 +10,9 @@ pub(super) fn bind<H: Helper, I: rustyline::history::History>(
     editor: &mut rustyline::Editor<H, I>,
 ) {
     let handlers = [
-        (KeyEvent(KeyCode::Enter, Modifiers::NONE), Key::Enter),
-        (KeyEvent(KeyCode::Char('C'), Modifiers::CTRL), Key::Interrupt),
-        (KeyEvent(KeyCode::Esc, Modifiers::NONE), Key::Escape),
+        (KeyEvent(KeyCode::Enter, Modifiers::NONE), EditorKey::Enter),
+        (KeyEvent(KeyCode::Char('C'), Modifiers::CTRL), EditorKey::Interrupt),
+        (KeyEvent(KeyCode::Esc, Modifiers::NONE), EditorKey::Escape),
     ];
     for (key, does) in handlers {
         editor.bind_sequence(key, EventHandler::Conditional(Box::new(does)));
@@ -20,13 +20,13 @@ pub(super) fn bind<H: Helper, I: rustyline::history::History>(
     editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
 }
 
-enum Key {
+enum EditorKey {
     Enter,
     Interrupt,
     Escape,
 }
 
-impl ConditionalEventHandler for Key {
+impl ConditionalEventHandler for EditorKey {
     fn handle(
         &self,
         _event: &Event,

@@ -5,8 +5,8 @@ use anstyle::{AnsiColor, Style};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::table::Table;
-use super::wrap::{Long, Span, wrapped};
+use super::table::MarkdownTable;
+use super::wrap::{Long, StyledText, wrapped};
 use crate::paint::{self, NAME, QUIET};
 
 pub(super) const CODE: Style = AnsiColor::Cyan.on_default();
@@ -43,20 +43,20 @@ struct Formatter {
     columns: usize,
     lines: Vec<String>,
     /// The text of the current line.
-    spans: Vec<Span>,
+    spans: Vec<StyledText>,
     styles: Vec<Style>,
     /// The enclosing quotes and list items, outermost first.
-    frames: Vec<Frame>,
+    frames: Vec<MarkdownContainer>,
     /// The next number of each enclosing list; none if it is not numbered.
     lists: Vec<Option<u64>>,
     code: Option<String>,
-    table: Option<Table>,
+    table: Option<MarkdownTable>,
     /// The targets of the enclosing links.
     targets: Vec<String>,
 }
 
 /// A quote or list item, with the prefix of its lines.
-struct Frame {
+struct MarkdownContainer {
     /// The marker of an item, until it was shown.
     mark: Option<String>,
     rest: String,
@@ -99,7 +99,8 @@ impl Formatter {
             }
             Tag::BlockQuote(_) => {
                 self.flush();
-                self.frames.push(Frame { mark: None, rest: paint::styled(QUIET, "│ ") });
+                self.frames
+                    .push(MarkdownContainer { mark: None, rest: paint::styled(QUIET, "│ ") });
             }
             Tag::List(first) => {
                 self.flush();
@@ -117,7 +118,7 @@ impl Formatter {
             }
             Tag::Table(alignments) => {
                 self.flush();
-                self.table = Some(Table { alignments, rows: Vec::new() });
+                self.table = Some(MarkdownTable { alignments, rows: Vec::new() });
             }
             Tag::TableHead => {
                 self.styles.push(Style::new().bold());
@@ -202,7 +203,7 @@ impl Formatter {
             }
             Some(None) | None => "• ".to_owned(),
         };
-        self.frames.push(Frame { rest: " ".repeat(mark.width()), mark: Some(mark) });
+        self.frames.push(MarkdownContainer { rest: " ".repeat(mark.width()), mark: Some(mark) });
     }
 
     fn new_row(&mut self) {
@@ -231,7 +232,7 @@ impl Formatter {
         for outer in &self.styles {
             all = all.effects(all.get_effects() | outer.get_effects());
         }
-        self.spans.push(Span { text: text.to_owned(), style: all });
+        self.spans.push(StyledText { text: text.to_owned(), style: all });
     }
 
     /// Wraps the collected text into lines.
@@ -253,7 +254,8 @@ impl Formatter {
     }
 
     fn line(&mut self, words: &str) {
-        let begin = |frame: &mut Frame| frame.mark.take().unwrap_or_else(|| frame.rest.clone());
+        let begin =
+            |frame: &mut MarkdownContainer| frame.mark.take().unwrap_or_else(|| frame.rest.clone());
         let before: String = self.frames.iter_mut().map(begin).collect();
         self.lines.push(before + words);
     }

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar as _;
 
-use super::Window;
+use super::TerminalWindow;
 use crate::render::flow::{Flow, Width};
 
 /// Rows of the window that a preview never uses.
@@ -35,7 +35,7 @@ impl Preview {
         &mut self,
         block: &str,
         margin: &'static str,
-        window: Window,
+        window: TerminalWindow,
         out: &mut String,
     ) -> bool {
         let begin = || Flow::new(Width::Columns(window.text), margin);
@@ -54,7 +54,7 @@ impl Preview {
     }
 
     /// Replaces the preview with other lines.
-    pub(super) fn replace(&mut self, lines: &str, window: Window, out: &mut String) {
+    pub(super) fn replace(&mut self, lines: &str, window: TerminalWindow, out: &mut String) {
         // An unchanged beginning stays; only the rest is printed.
         match lines.strip_prefix(self.shown.as_str()) {
             Some(rest) => out.push_str(rest),
@@ -75,7 +75,7 @@ impl Preview {
     }
 
     /// Returns the number of rows above the cursor.
-    fn rows(&self, window: Window) -> usize {
+    fn rows(&self, window: TerminalWindow) -> usize {
         let (mut rows, mut column) = (0, 0);
         for c in self.shown.chars() {
             let width = c.width().unwrap_or(0);
@@ -92,7 +92,7 @@ impl Preview {
 }
 
 /// Wraps a text without formatting it.
-pub(super) fn plain(text: &str, margin: &'static str, window: Window) -> String {
+pub(super) fn plain(text: &str, margin: &'static str, window: TerminalWindow) -> String {
     let mut flow = Flow::new(Width::Columns(window.text), margin);
     flow.push(text.trim_end()) + &flow.finish()
 }

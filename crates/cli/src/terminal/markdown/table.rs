@@ -4,7 +4,7 @@ use anstream::adapter::strip_str;
 use pulldown_cmark::Alignment;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::wrap::{Long, Span, width, wrapped};
+use super::wrap::{Long, StyledText, width, wrapped};
 use crate::paint::{self, QUIET};
 
 /// Minimum width of a column.
@@ -14,12 +14,12 @@ const BETWEEN: usize = 3;
 
 /// The cells of a table, row by row; the first row is its head.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct MarkdownTable {
     pub(super) alignments: Vec<Alignment>,
-    pub(super) rows: Vec<Vec<Vec<Span>>>,
+    pub(super) rows: Vec<Vec<Vec<StyledText>>>,
 }
 
-impl Table {
+impl MarkdownTable {
     /// Returns the lines of the table, fitted to the width.
     pub(super) fn lines(&self, columns: usize) -> Vec<String> {
         let widths = self.widths(columns);
@@ -53,7 +53,7 @@ impl Table {
         widths
     }
 
-    fn row(&self, row: &[Vec<Span>], widths: &[usize]) -> Vec<String> {
+    fn row(&self, row: &[Vec<StyledText>], widths: &[usize]) -> Vec<String> {
         let empty = Vec::new();
         let cells: Vec<Vec<String>> = (0..widths.len())
             .map(|at| wrapped(row.get(at).unwrap_or(&empty), widths[at], Long::Break))

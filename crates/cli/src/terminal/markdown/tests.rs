@@ -1,20 +1,20 @@
 //! Pieces in, screens out.
 
-use crewagent_testkit::screen::Screen;
+use crewagent_testkit::screen::TerminalScreen;
 
 use super::*;
 
 const ROWS: u16 = 12;
 const COLUMNS: u16 = 40;
 
-fn window() -> Window {
-    Window { text: COLUMNS.into(), columns: COLUMNS.into(), rows: ROWS.into() }
+fn window() -> TerminalWindow {
+    TerminalWindow { text: COLUMNS.into(), columns: COLUMNS.into(), rows: ROWS.into() }
 }
 
 /// Returns the final screen with the rows that scrolled off its top.
 fn played(pieces: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut markdown = Markdown::new(window, "  ");
-    let mut screen = Screen::new(ROWS, COLUMNS);
+    let mut screen = TerminalScreen::new(ROWS, COLUMNS);
     for piece in pieces {
         screen.write_lines(&markdown.push(piece.as_ref()));
     }
@@ -56,7 +56,7 @@ fn marks_become_what_they_mean() {
 #[test]
 fn bold_words_are_bold() {
     let mut markdown = Markdown::new(window, "  ");
-    let mut screen = Screen::new(ROWS, COLUMNS);
+    let mut screen = TerminalScreen::new(ROWS, COLUMNS);
     screen.write_lines(&markdown.push("a **b"));
     assert_eq!(screen.text().trim_end(), "  a");
     screen.write_lines(&markdown.push("** c "));
@@ -139,7 +139,7 @@ fn a_long_table_says_its_head_again() {
 #[test]
 fn what_others_print_in_between_stays() {
     let mut markdown = Markdown::new(window, "  ");
-    let mut screen = Screen::new(ROWS, COLUMNS);
+    let mut screen = TerminalScreen::new(ROWS, COLUMNS);
     screen.write_lines(&markdown.push("One **two** three"));
     screen.write_lines("\nPausing.\n");
     screen.write_lines(&markdown.leave());

@@ -9,7 +9,7 @@ use crate::render::flow::{is_joined, is_opening, is_wide};
 
 /// A text in one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct StyledText {
     pub(super) text: String,
     pub(super) style: Style,
 }
@@ -38,13 +38,13 @@ impl Word {
 }
 
 /// Wraps the spans; a newline in the text ends a line. Returns at least one line.
-pub(super) fn wrapped(spans: &[Span], columns: usize, long: Long) -> Vec<String> {
-    let mut lines = vec![Line::default()];
+pub(super) fn wrapped(spans: &[StyledText], columns: usize, long: Long) -> Vec<String> {
+    let mut lines = vec![OutputLine::default()];
     for paragraph in words(spans) {
         for word in paragraph {
             let (used, width) = (lines.last().map_or(0, |line| line.used), word.width());
             if used > 0 && used + word.blanks.len() + width > columns {
-                lines.push(Line::default());
+                lines.push(OutputLine::default());
             }
             if let Some(line) = lines.last_mut() {
                 // Blanks at the start of a wrapped line are dropped.
@@ -55,27 +55,27 @@ pub(super) fn wrapped(spans: &[Span], columns: usize, long: Long) -> Vec<String>
             for (c, style) in word.letters {
                 let used = lines.last().map_or(0, |line| line.used);
                 if long == Long::Break && used > 0 && used + c.width().unwrap_or(0) > columns {
-                    lines.push(Line::default());
+                    lines.push(OutputLine::default());
                 }
                 lines.iter_mut().next_back().into_iter().for_each(|line| line.put(c, style));
             }
         }
-        lines.push(Line::default());
+        lines.push(OutputLine::default());
     }
     if lines.len() > 1 {
         lines.pop();
     }
-    lines.into_iter().map(Line::finish).collect()
+    lines.into_iter().map(OutputLine::finish).collect()
 }
 
 /// Returns the width of the widest unwrapped line.
-pub(super) fn width(spans: &[Span]) -> usize {
+pub(super) fn width(spans: &[StyledText]) -> usize {
     let text: String = spans.iter().flat_map(|span| span.text.chars()).map(harmless).collect();
     text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
 }
 
 /// Splits each line of the text into words.
-fn words(spans: &[Span]) -> Vec<Vec<Word>> {
+fn words(spans: &[StyledText]) -> Vec<Vec<Word>> {
     let mut lines = vec![Vec::new()];
     let mut word = Word::default();
     let end = |word: &mut Word, lines: &mut Vec<Vec<Word>>| {
@@ -116,7 +116,7 @@ fn harmless(c: char) -> char {
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct OutputLine {
     text: String,
     /// Characters in the style of the last one, not painted yet.
     run: String,
@@ -124,7 +124,7 @@ struct Line {
     used: usize,
 }
 
-impl Line {
+impl OutputLine {
     fn put(&mut self, c: char, style: Style) {
         if style != self.style {
             self.paint();

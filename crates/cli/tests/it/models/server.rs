@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::net::TcpListener;
 
-use crewagent_testkit::model_server::{AfterAnswer, ModelServer, Request};
+use crewagent_testkit::model_server::{AfterAnswer, HttpRequest, ModelServer};
 use serde_json::{Value as Json, json};
 
 /// Deviations of the server.
@@ -53,7 +53,7 @@ impl Server {
         self.url.clone()
     }
 
-    pub(crate) fn seen(&self) -> Vec<Request> {
+    pub(crate) fn seen(&self) -> Vec<HttpRequest> {
         self.http.as_ref().map(ModelServer::requests).unwrap_or_default()
     }
 }
@@ -71,7 +71,7 @@ fn complaint(status: u16, words: &str) -> String {
 }
 
 impl Quirks {
-    fn answer(&self, request: &Request) -> String {
+    fn answer(&self, request: &HttpRequest) -> String {
         if let Some((status, page)) = self.page {
             return answer(status, "text/html", page);
         }

@@ -13,7 +13,7 @@ const SHOWN: usize = 20;
 const JSON_CHARS: usize = 60;
 
 /// Answers by field, and those without a field.
-struct Answers<'w> {
+struct FormAnswers<'w> {
     /// One for each field.
     fields: Vec<Option<Given<'w>>>,
     mistakes: Vec<String>,
@@ -47,7 +47,7 @@ impl Form {
                         }
                         Ok(_) | Err(_) => Given::Text(text),
                     };
-                    Answers { fields: vec![Some(said)], mistakes: Vec::new() }
+                    FormAnswers { fields: vec![Some(said)], mistakes: Vec::new() }
                 }
                 _ => self.lines(text),
             },
@@ -67,11 +67,11 @@ impl Form {
         }
     }
 
-    fn no_answers<'w>(&self) -> Answers<'w> {
-        Answers { fields: self.fields.iter().map(|_| None).collect(), mistakes: Vec::new() }
+    fn no_answers<'w>(&self) -> FormAnswers<'w> {
+        FormAnswers { fields: self.fields.iter().map(|_| None).collect(), mistakes: Vec::new() }
     }
 
-    fn object<'w>(&self, given: Map<String, Json>) -> Answers<'w> {
+    fn object<'w>(&self, given: Map<String, Json>) -> FormAnswers<'w> {
         let mut answers = self.no_answers();
         for (name, value) in given {
             match self.fields.iter().position(|field| field.name == name) {
@@ -82,7 +82,7 @@ impl Form {
         answers
     }
 
-    fn lines<'w>(&self, text: &'w str) -> Answers<'w> {
+    fn lines<'w>(&self, text: &'w str) -> FormAnswers<'w> {
         let mut answers = self.no_answers();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let Some((name, words)) = line.split_once([':', '：']) else {
@@ -113,8 +113,8 @@ impl Form {
         format!("There is no field {}; {meant}", quoted(name))
     }
 
-    fn settle(&self, answers: Answers<'_>) -> Result<Json, String> {
-        let Answers { fields, mut mistakes } = answers;
+    fn settle(&self, answers: FormAnswers<'_>) -> Result<Json, String> {
+        let FormAnswers { fields, mut mistakes } = answers;
         let mut answer = Map::new();
         for (field, said) in self.fields.iter().zip(fields) {
             let value = match said {

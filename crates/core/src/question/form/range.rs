@@ -18,12 +18,12 @@ pub(super) struct Bound {
     pub(super) number: Number,
     /// Value for comparisons.
     pub(super) value: f64,
-    pub(super) edge: Edge,
+    pub(super) edge: Inclusion,
 }
 
 /// Inclusion of a bound in its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Edge {
+pub(super) enum Inclusion {
     Inside,
     Outside,
 }
@@ -31,7 +31,7 @@ pub(super) enum Edge {
 impl Range {
     /// Intersects all of these bounds.
     pub(super) fn within(lower: Vec<Bound>, upper: Vec<Bound>) -> Self {
-        let outside_last = |edge: Edge| edge == Edge::Outside;
+        let outside_last = |edge: Inclusion| edge == Inclusion::Outside;
         let lower = lower.into_iter().max_by(|one, other| {
             one.value
                 .total_cmp(&other.value)
@@ -47,18 +47,18 @@ impl Range {
 
     pub(super) fn is_empty(&self) -> bool {
         let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else { return false };
-        let is_point = lower.edge == Edge::Inside && upper.edge == Edge::Inside;
+        let is_point = lower.edge == Inclusion::Inside && upper.edge == Inclusion::Inside;
         lower.value > upper.value || (lower.value == upper.value && !is_point)
     }
 
     pub(super) fn has_no_integer(&self) -> bool {
         let first = self.lower.as_ref().map_or(-EXACT, |bound| match bound.edge {
-            Edge::Outside if bound.value.fract() == 0.0 => bound.value + 1.0,
-            Edge::Outside | Edge::Inside => bound.value.ceil(),
+            Inclusion::Outside if bound.value.fract() == 0.0 => bound.value + 1.0,
+            Inclusion::Outside | Inclusion::Inside => bound.value.ceil(),
         });
         let last = self.upper.as_ref().map_or(EXACT, |bound| match bound.edge {
-            Edge::Outside if bound.value.fract() == 0.0 => bound.value - 1.0,
-            Edge::Outside | Edge::Inside => bound.value.floor(),
+            Inclusion::Outside if bound.value.fract() == 0.0 => bound.value - 1.0,
+            Inclusion::Outside | Inclusion::Inside => bound.value.floor(),
         });
         first.max(-EXACT) > last.min(EXACT)
     }
@@ -67,16 +67,18 @@ impl Range {
     pub(super) fn refuses(&self, number: f64) -> Option<String> {
         if let Some(Bound { number: least, value, edge }) = &self.lower {
             match edge {
-                Edge::Inside if number < *value => return Some(format!("at least {least}")),
-                Edge::Outside if number <= *value => return Some(format!("more than {least}")),
-                Edge::Inside | Edge::Outside => {}
+                Inclusion::Inside if number < *value => return Some(format!("at least {least}")),
+                Inclusion::Outside if number <= *value => {
+                    return Some(format!("more than {least}"));
+                }
+                Inclusion::Inside | Inclusion::Outside => {}
             }
         }
         if let Some(Bound { number: most, value, edge }) = &self.upper {
             match edge {
-                Edge::Inside if number > *value => return Some(format!("at most {most}")),
-                Edge::Outside if number >= *value => return Some(format!("less than {most}")),
-                Edge::Inside | Edge::Outside => {}
+                Inclusion::Inside if number > *value => return Some(format!("at most {most}")),
+                Inclusion::Outside if number >= *value => return Some(format!("less than {most}")),
+                Inclusion::Inside | Inclusion::Outside => {}
             }
         }
         None
@@ -87,7 +89,7 @@ impl Range {
         match (&self.lower, &self.upper) {
             (None, None) => String::new(),
             (Some(lower), Some(upper))
-                if lower.edge == Edge::Inside && upper.edge == Edge::Inside =>
+                if lower.edge == Inclusion::Inside && upper.edge == Inclusion::Inside =>
             {
                 format!(" from {} to {}", lower.number, upper.number)
             }
@@ -101,15 +103,15 @@ impl Range {
 impl Bound {
     fn above(&self) -> String {
         match self.edge {
-            Edge::Inside => format!("of at least {}", self.number),
-            Edge::Outside => format!("of more than {}", self.number),
+            Inclusion::Inside => format!("of at least {}", self.number),
+            Inclusion::Outside => format!("of more than {}", self.number),
         }
     }
 
     fn below(&self) -> String {
         match self.edge {
-            Edge::Inside => format!("of at most {}", self.number),
-            Edge::Outside => format!("of less than {}", self.number),
+            Inclusion::Inside => format!("of at most {}", self.number),
+            Inclusion::Outside => format!("of less than {}", self.number),
         }
     }
 }

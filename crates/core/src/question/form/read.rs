@@ -4,8 +4,8 @@
 use crewagent_format::wording::{kind, quoted, ticked};
 use serde_json::{Map, Value as Json};
 
-use super::range::{Bound, Edge};
-use super::{Field, FieldKind, Offer, Pattern, Range, TextRule, Unsaid};
+use super::range::{Bound, Inclusion};
+use super::{Field, FieldKind, FormPattern, Offer, Range, TextRule, Unsaid};
 
 const MAX_FIELDS: usize = 50;
 const MAX_NAME: usize = 128;
@@ -68,7 +68,7 @@ struct Part<'s> {
     at: &'s str,
 }
 
-type Choice<'s> = (&'s Json, Option<&'s str>);
+type ChoicePair<'s> = (&'s Json, Option<&'s str>);
 
 /// Returns the list of options and the keyword that holds it.
 fn choices<'s>(part: Part<'s>) -> Option<(&'static str, &'s [Json])> {
@@ -281,7 +281,7 @@ impl Reader {
 
     /// Compiles a pattern in JavaScript's syntax, as JSON Schema writes it. Patterns that need backtracking are
     /// refused.
-    fn pattern(&mut self, part: Part<'_>, text: &str) -> Option<Pattern> {
+    fn pattern(&mut self, part: Part<'_>, text: &str) -> Option<FormPattern> {
         let compiled =
             jsonschema_regex::to_rust_regex(text).ok().filter(|_| text.len() <= MAX_PATTERN);
         let regex = compiled.and_then(|text| {
@@ -295,15 +295,15 @@ impl Reader {
                 quoted(text)
             ));
         }
-        Some(Pattern { text: text.to_owned(), regex: regex? })
+        Some(FormPattern { text: text.to_owned(), regex: regex? })
     }
 
     fn range(&mut self, part: Part<'_>) -> Option<Range> {
         let ends = [
-            ("minimum", Edge::Inside),
-            ("exclusiveMinimum", Edge::Outside),
-            ("maximum", Edge::Inside),
-            ("exclusiveMaximum", Edge::Outside),
+            ("minimum", Inclusion::Inside),
+            ("exclusiveMinimum", Inclusion::Outside),
+            ("maximum", Inclusion::Inside),
+            ("exclusiveMaximum", Inclusion::Outside),
         ];
         let (mut lower, mut upper) = (Vec::new(), Vec::new());
         for (key, edge) in ends {
@@ -395,7 +395,7 @@ impl Reader {
     }
 
     /// Reads the values of an `enum` with their names in `enumNames`.
-    fn plain_choices<'s>(&mut self, part: Part<'s>, values: &'s [Json]) -> Vec<Choice<'s>> {
+    fn plain_choices<'s>(&mut self, part: Part<'s>, values: &'s [Json]) -> Vec<ChoicePair<'s>> {
         let names = part.keys.get("enumNames").map(|names| names.as_array().map(Vec::as_slice));
         let names = match names {
             None => &[],
@@ -413,7 +413,7 @@ impl Reader {
     }
 
     /// Reads the values of a `oneOf` or an `anyOf`, each a `const` with a `title`.
-    fn titled_choices<'s>(&mut self, at: &str, choices: &'s [Json]) -> Option<Vec<Choice<'s>>> {
+    fn titled_choices<'s>(&mut self, at: &str, choices: &'s [Json]) -> Option<Vec<ChoicePair<'s>>> {
         let mut values = Vec::new();
         for choice in choices {
             let value = choice.as_object().and_then(|keys| Some((keys, keys.get("const")?)));

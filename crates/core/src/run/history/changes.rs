@@ -21,7 +21,7 @@ pub struct RecordedChange {
 
 /// The changes of a run so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Changes {
+pub(super) struct HistoryChanges {
     done: Vec<RecordedChange>,
     /// Announced changes that are neither done nor refused.
     open: Vec<RecordedChange>,
@@ -30,7 +30,7 @@ pub(super) struct Changes {
     outdated: usize,
 }
 
-impl Changes {
+impl HistoryChanges {
     /// Takes an event; `position` is the one before it.
     pub(super) fn take(&mut self, event: &Event, position: &Position) {
         match &event.kind {

@@ -15,7 +15,7 @@ pub(super) use crate::prompt::RunIntent;
 
 /// Position that the model was told.
 #[derive(Clone, Debug)]
-pub(super) struct Anchored {
+pub(super) struct AnchorPosition {
     /// Opening of the next directive.
     pub(super) intent: RunIntent,
     /// Part of the position that is already in the context.
@@ -32,7 +32,7 @@ pub(super) enum ShownPosition {
     Completed,
 }
 
-impl Default for Anchored {
+impl Default for AnchorPosition {
     fn default() -> Self {
         Self { intent: RunIntent::Start, shown: ShownPosition::Nothing }
     }

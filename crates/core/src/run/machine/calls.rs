@@ -23,15 +23,15 @@ const MOST_CALLS: usize = 256;
 /// Combined outcome of the calls of one reply.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
-    end: End,
-    left: Left,
+    end: ReplyEnd,
+    left: NodeProgress,
     /// Number of calls in the reply.
     asked: usize,
 }
 
 /// End of the reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum End {
+enum ReplyEnd {
     #[default]
     Whole,
     /// The reply broke off in its last call.
@@ -40,7 +40,7 @@ enum End {
 
 /// Progress past a node: left or not, with or without later calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Left {
+enum NodeProgress {
     #[default]
     No,
     ByLastCall,
@@ -93,8 +93,8 @@ impl Machine {
             return;
         }
         let is_cut = reply.finish == Finish::Length && asked <= MOST_CALLS;
-        let end = if is_cut { End::CutOff } else { End::Whole };
-        self.batch = Batch { end, left: Left::No, asked };
+        let end = if is_cut { ReplyEnd::CutOff } else { ReplyEnd::Whole };
+        self.batch = Batch { end, left: NodeProgress::No, asked };
         self.queue = reply.tool_calls.into();
         self.next_call(now, effects);
     }
@@ -154,8 +154,8 @@ impl Machine {
         let call = self.queue.front()?.clone();
         let is_last = self.queue.len() == 1;
         let whole = match self.batch.end {
-            End::CutOff if is_last => Whole::CutOff,
-            End::CutOff | End::Whole => Whole::Whole,
+            ReplyEnd::CutOff if is_last => Whole::CutOff,
+            ReplyEnd::CutOff | ReplyEnd::Whole => Whole::Whole,
         };
         Some(CallJob {
             turn: self.replies,
@@ -184,8 +184,8 @@ impl Machine {
         };
         self.context.answer(&call.id, answer.result.clone());
         self.count_failure(&call, answer);
-        if self.batch.left == Left::ByLastCall {
-            self.batch.left = Left::Earlier;
+        if self.batch.left == NodeProgress::ByLastCall {
+            self.batch.left = NodeProgress::Earlier;
         }
         self.approved = Moves::Ask;
         self.grants.once = None;
@@ -201,7 +201,7 @@ impl Machine {
         self.created.clear();
         self.confirmation = Confirmation::Needed;
         if change.moved.is_some() {
-            self.batch.left = Left::ByLastCall;
+            self.batch.left = NodeProgress::ByLastCall;
         }
         self.run_state = change.state.clone();
         if !self.run_state.complete {
@@ -228,15 +228,15 @@ impl Machine {
     /// completed workflow is written with the whole context.
     fn batch_done(&mut self) {
         let keep = match std::mem::take(&mut self.batch).left {
-            Left::No => {
+            NodeProgress::No => {
                 // Another process resumed the run between the calls.
                 if self.anchor.intent == RunIntent::Resume {
                     self.anchor();
                 }
                 return;
             }
-            Left::ByLastCall => Keep::Texts,
-            Left::Earlier => Keep::LastGroup,
+            NodeProgress::ByLastCall => Keep::Texts,
+            NodeProgress::Earlier => Keep::LastGroup,
         };
         if !self.run_state.complete {
             self.leave_node(keep);

@@ -3,7 +3,7 @@
 use crewagent_format::wording::{joined, ticked};
 use serde_json::{Value as Json, json};
 
-use super::change::Change;
+use super::change::StateDifference;
 use super::needs::Needs;
 use super::rules::{GuardRule, Violation};
 use super::{Author, MissingRule, Proposal};
@@ -15,7 +15,7 @@ use crate::state::next::{Next, allowed_next};
 /// Returns one refusal for all mistakes. Broken rules take precedence over missing values.
 pub(super) fn refusal(
     proposal: &Proposal<'_>,
-    change: &Change<'_>,
+    change: &StateDifference<'_>,
     violations: &[Violation],
     demanded: &[&Needs],
 ) -> Refusal {
@@ -55,7 +55,7 @@ pub(super) fn refusal(
 }
 
 /// Describes the legal moves.
-fn ways(proposal: &Proposal<'_>, change: &Change<'_>) -> String {
+fn ways(proposal: &Proposal<'_>, change: &StateDifference<'_>) -> String {
     let from = change.from.id.as_str();
     if proposal.workflow.calls.contains_key(from) {
         return "Nothing is to be done on this node; the workflow that it calls begins with the next request.".to_owned();

@@ -7,7 +7,7 @@ use crate::state::document::StateDocument;
 use crate::state::next::is_last;
 
 /// Change of the state. A list that did not only grow counts as not grown; a separate rule refuses it.
-pub(super) struct Change<'a> {
+pub(super) struct StateDifference<'a> {
     pub(super) graph: &'a Graph,
     pub(super) old: &'a StateDocument,
     pub(super) new: &'a StateDocument,
@@ -25,7 +25,7 @@ pub(super) struct Change<'a> {
     pub(super) artifacts: &'a [String],
 }
 
-impl<'a> Change<'a> {
+impl<'a> StateDifference<'a> {
     /// Returns the change; `None` if the current node is not in the graph.
     pub(super) fn between(
         graph: &'a Graph,

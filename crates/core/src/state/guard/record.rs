@@ -4,7 +4,7 @@ use crewagent_format::frontmatter::{Edit, Frontmatter};
 use crewagent_format::text::Span;
 use serde_json::{Value as Json, json};
 
-use super::{Proposal, Recorded, Verdict, changes_state, is_frozen};
+use super::{FilledValue, LegalChange, Proposal, changes_state, is_frozen};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{STATE_FILE, StateDocument};
 use crate::state::edits::{self, push, set};
@@ -15,8 +15,8 @@ use crate::state::project_path::ProjectPath;
 pub(super) fn keep(
     proposal: &Proposal<'_>,
     new: &StateDocument,
-    verdict: &Verdict<'_>,
-) -> Result<(StateDocument, Vec<Recorded>), Refusal> {
+    verdict: &LegalChange<'_>,
+) -> Result<(StateDocument, Vec<FilledValue>), Refusal> {
     let mut books = Books { edits: Vec::new(), recorded: Vec::new() };
     steps(&mut books, proposal, new, verdict);
     let source = decision(&mut books, proposal, new, verdict);
@@ -35,18 +35,23 @@ pub(super) fn keep(
 
 struct Books {
     edits: Vec<Edit>,
-    recorded: Vec<Recorded>,
+    recorded: Vec<FilledValue>,
 }
 
 impl Books {
     fn append(&mut self, key: &'static str, value: Json) {
         self.edits.push(push(key, value.clone()));
-        self.recorded.push(Recorded { key, value });
+        self.recorded.push(FilledValue { key, value });
     }
 }
 
 /// Records the node that was left, and the last node if the status is complete.
-fn steps(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument, verdict: &Verdict<'_>) {
+fn steps(
+    books: &mut Books,
+    proposal: &Proposal<'_>,
+    new: &StateDocument,
+    verdict: &LegalChange<'_>,
+) {
     let (before, after) = (proposal.old.front(), new.front());
     let added = after.steps_completed.get(before.steps_completed.len()..).unwrap_or_default();
     if let Some(edge) = verdict.edge.filter(|edge| !added.iter().any(|id| id == edge.from.as_str()))
@@ -64,14 +69,16 @@ fn decision(
     books: &mut Books,
     proposal: &Proposal<'_>,
     new: &StateDocument,
-    verdict: &Verdict<'_>,
+    verdict: &LegalChange<'_>,
 ) -> Option<Frontmatter> {
     let edge = verdict.edge?;
     let logged = new.front().decision_log.get(proposal.old.front().decision_log.len()..);
     if let Some([.., entry]) = logged {
         let dated =
             entry.decided_at.is_none().then(|| dated(new.frontmatter(), proposal.now))??;
-        books.recorded.push(Recorded { key: "decisionLog.decidedAt", value: json!(proposal.now) });
+        books
+            .recorded
+            .push(FilledValue { key: "decisionLog.decidedAt", value: json!(proposal.now) });
         return Some(dated);
     }
     if proposal.workflow.graph.outgoing(edge.from.as_str()).count() > 1 {
@@ -98,12 +105,12 @@ fn artifacts(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
 }
 
 /// Removes a stale call, left over after the user moved the run by hand, so that it does not reopen with its node.
-fn leftover_call(books: &mut Books, new: &StateDocument, verdict: &Verdict<'_>) {
+fn leftover_call(books: &mut Books, new: &StateDocument, verdict: &LegalChange<'_>) {
     let stack = new.frontmatter().tree().get(CALL_STACK).map(|entry| entry.tree.to_json());
     let is_open = stack.is_some_and(|stack| stack.as_array().is_none_or(|list| !list.is_empty()));
     if verdict.edge.is_some() && is_open {
         books.edits.push(set(CALL_STACK, json!([])));
-        books.recorded.push(Recorded { key: CALL_STACK, value: json!([]) });
+        books.recorded.push(FilledValue { key: CALL_STACK, value: json!([]) });
     }
 }
 
@@ -114,7 +121,7 @@ fn time(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
     let left_out = after.is_none() || before == after;
     if changed && left_out && after.as_deref() != Some(proposal.now) {
         books.edits.push(set("updatedAt", proposal.now));
-        books.recorded.push(Recorded { key: "updatedAt", value: json!(proposal.now) });
+        books.recorded.push(FilledValue { key: "updatedAt", value: json!(proposal.now) });
     }
 }
 

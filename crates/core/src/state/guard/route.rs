@@ -5,12 +5,12 @@ use crewagent_format::package::workflow::Decision;
 use crewagent_format::wording::{joined, nearest, quoted, ticked};
 use serde_json::Value as Json;
 
-use super::change::Change;
+use super::change::StateDifference;
 use super::rules::{GuardRule, Violation};
 use crate::state::next::{Exit, condition_words, exits};
 
 /// Returns the edge that is taken; none if the run stays at its node.
-pub(super) fn taken<'a>(change: &Change<'a>) -> Result<Option<&'a Edge>, Violation> {
+pub(super) fn taken<'a>(change: &StateDifference<'a>) -> Result<Option<&'a Edge>, Violation> {
     a_node_that_exists(change)?;
     if change.left().is_none() {
         return Ok(None);
@@ -20,7 +20,7 @@ pub(super) fn taken<'a>(change: &Change<'a>) -> Result<Option<&'a Edge>, Violati
     an_open_edge(change, &edges).map(Some)
 }
 
-fn a_node_that_exists(change: &Change<'_>) -> Result<(), Violation> {
+fn a_node_that_exists(change: &StateDifference<'_>) -> Result<(), Violation> {
     if change.to.is_some() {
         return Ok(());
     }
@@ -33,7 +33,7 @@ fn a_node_that_exists(change: &Change<'_>) -> Result<(), Violation> {
     Err(Violation::new(GuardRule::NodeExists, message))
 }
 
-fn an_edge_that_exists<'a>(change: &Change<'a>) -> Result<Vec<Exit<'a>>, Violation> {
+fn an_edge_that_exists<'a>(change: &StateDifference<'a>) -> Result<Vec<Exit<'a>>, Violation> {
     let from = change.from.id.as_str();
     let mut edges = exits(change.graph, from, change.new.variables());
     edges.retain(|exit| exit.edge.to.as_str() == change.target);
@@ -51,7 +51,7 @@ fn an_edge_that_exists<'a>(change: &Change<'a>) -> Result<Vec<Exit<'a>>, Violati
 
 /// Selects among edges between the same nodes by the decision entry.
 fn the_edges_that_the_decision_names<'a>(
-    change: &Change<'a>,
+    change: &StateDifference<'a>,
     edges: Vec<Exit<'a>>,
 ) -> Result<Vec<Exit<'a>>, Violation> {
     let [decision] = change.decisions else { return Ok(edges) };
@@ -75,11 +75,14 @@ fn the_edges_that_the_decision_names<'a>(
 }
 
 /// Returns true if a decision entry describes this move.
-pub(super) fn is_about(change: &Change<'_>, decision: &Decision) -> bool {
+pub(super) fn is_about(change: &StateDifference<'_>, decision: &Decision) -> bool {
     decision.from == change.from.id.as_str() && decision.to == change.target
 }
 
-fn an_open_edge<'a>(change: &Change<'a>, edges: &[Exit<'a>]) -> Result<&'a Edge, Violation> {
+fn an_open_edge<'a>(
+    change: &StateDifference<'a>,
+    edges: &[Exit<'a>],
+) -> Result<&'a Edge, Violation> {
     let mut open = edges.iter().filter(|exit| exit.open).map(|exit| exit.edge);
     let Some(first) = open.next() else {
         let closed = joined(edges.iter().map(|exit| closed(change, exit.edge)));
@@ -104,7 +107,7 @@ fn an_open_edge<'a>(change: &Change<'a>, edges: &[Exit<'a>]) -> Result<&'a Edge,
 }
 
 /// Explains why an edge cannot be taken, with the values that its condition reads.
-fn closed(change: &Change<'_>, edge: &Edge) -> String {
+fn closed(change: &StateDifference<'_>, edge: &Edge) -> String {
     let words = condition_words(edge).unwrap_or_default();
     let rule = edge.condition_expr.as_ref();
     let values = rule.map(|rule| {

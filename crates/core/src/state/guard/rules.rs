@@ -3,7 +3,7 @@
 use crewagent_format::wording::{joined, quoted, ticked};
 use serde::Serialize;
 
-use super::change::{Change, count_unchanged, is_same};
+use super::change::{StateDifference, count_unchanged, is_same};
 use super::route::is_about;
 use super::{Author, Proposal};
 use crate::refusal::RefusalCode;
@@ -62,7 +62,7 @@ impl Violation {
 }
 
 /// Checks all rules except those about the edge, which are in [`super::route`].
-pub(super) fn broken(change: &Change<'_>, proposal: &Proposal<'_>) -> Vec<Violation> {
+pub(super) fn broken(change: &StateDifference<'_>, proposal: &Proposal<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     one_move(change, &mut found);
     only_nodes_that_are_done(change, &mut found);
@@ -80,7 +80,7 @@ pub(super) fn broken(change: &Change<'_>, proposal: &Proposal<'_>) -> Vec<Violat
 
 /// Returns illegal additions to `stepsCompleted`: only the node being left and the end node now reached are legal, once
 /// each.
-fn not_done<'c>(change: &Change<'c>) -> Vec<&'c str> {
+fn not_done<'c>(change: &StateDifference<'c>) -> Vec<&'c str> {
     let left = change.left().map(|node| node.id.as_str());
     let reached = change.reached().map(|node| node.id.as_str()).filter(|id| Some(*id) != left);
     let mut fine: Vec<&str> = [left, reached].into_iter().flatten().collect();
@@ -95,7 +95,7 @@ fn not_done<'c>(change: &Change<'c>) -> Vec<&'c str> {
 }
 
 /// Checks that the change makes one move: several show as several new steps or decisions.
-fn one_move(change: &Change<'_>, found: &mut Vec<Violation>) {
+fn one_move(change: &StateDifference<'_>, found: &mut Vec<Violation>) {
     if change.steps.len() > 1 && !not_done(change).is_empty() {
         let message = format!(
             "One write makes at most one move, but stepsCompleted gains {}.",
@@ -112,7 +112,7 @@ fn one_move(change: &Change<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-fn only_nodes_that_are_done(change: &Change<'_>, found: &mut Vec<Violation>) {
+fn only_nodes_that_are_done(change: &StateDifference<'_>, found: &mut Vec<Violation>) {
     let extra = not_done(change);
     let ([only], 1) = (extra.as_slice(), change.steps.len()) else { return };
     let from = change.from.id.as_str();
@@ -135,7 +135,7 @@ fn only_nodes_that_are_done(change: &Change<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Checks that old entries stay, in their order, with new ones after them.
-fn nothing_removed(change: &Change<'_>, found: &mut Vec<Violation>) {
+fn nothing_removed(change: &StateDifference<'_>, found: &mut Vec<Violation>) {
     let (old, new) = (change.old.front(), change.new.front());
     let (steps, artifacts) = (&old.steps_completed, &old.artifacts);
     let kept_steps = count_unchanged(steps, &new.steps_completed, |a, b| a == b);
@@ -161,7 +161,7 @@ fn removed(list: &str, at: usize, lost: &str) -> Violation {
     Violation::new(GuardRule::NothingRemoved, message)
 }
 
-fn protected_keys(change: &Change<'_>, found: &mut Vec<Violation>) {
+fn protected_keys(change: &StateDifference<'_>, found: &mut Vec<Violation>) {
     let (old, new) = (change.old.front(), change.new.front());
     let text = |value: &Option<String>| value.as_deref().unwrap_or_default().trim().to_owned();
     let keys = [
@@ -186,7 +186,7 @@ fn protected_keys(change: &Change<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Checks that a decision entry describes the move that is made, and no other.
-fn decision_fits_the_move(change: &Change<'_>, found: &mut Vec<Violation>) {
+fn decision_fits_the_move(change: &StateDifference<'_>, found: &mut Vec<Violation>) {
     let [decision] = change.decisions else { return };
     if change.left().is_some() && is_about(change, decision) {
         return;
@@ -206,7 +206,7 @@ fn decision_fits_the_move(change: &Change<'_>, found: &mut Vec<Violation>) {
     found.push(Violation::new(GuardRule::DecisionFits, message));
 }
 
-fn complete_only_at_the_end(change: &Change<'_>, found: &mut Vec<Violation>) {
+fn complete_only_at_the_end(change: &StateDifference<'_>, found: &mut Vec<Violation>) {
     if !change.new.has_status_complete() || change.reached().is_some() {
         return;
     }
@@ -227,7 +227,7 @@ fn complete_only_at_the_end(change: &Change<'_>, found: &mut Vec<Violation>) {
 
 /// Checks that artifacts are paths from the root of the project, as the format requires. A patch is corrected; whole
 /// documents are the model's text.
-fn artifacts_are_project_paths(change: &Change<'_>, found: &mut Vec<Violation>) {
+fn artifacts_are_project_paths(change: &StateDifference<'_>, found: &mut Vec<Violation>) {
     for written in change.artifacts {
         let why = match ProjectPath::parse(written) {
             Ok(path) if path.as_str() == written => continue,
@@ -244,7 +244,7 @@ fn artifacts_are_project_paths(change: &Change<'_>, found: &mut Vec<Violation>) 
 
 /// Checks that only the runtime completes a node that calls a workflow, after that workflow is complete.
 fn a_call_is_left_by_returning(
-    change: &Change<'_>,
+    change: &StateDifference<'_>,
     proposal: &Proposal<'_>,
     found: &mut Vec<Violation>,
 ) {
@@ -257,7 +257,7 @@ fn a_call_is_left_by_returning(
     found.push(Violation::new(GuardRule::CallReturns, message));
 }
 
-fn the_call_stack_is_the_runtimes(change: &Change<'_>, found: &mut Vec<Violation>) {
+fn the_call_stack_is_the_runtimes(change: &StateDifference<'_>, found: &mut Vec<Violation>) {
     let stack = |document: &StateDocument| {
         document.frontmatter().tree().get(CALL_STACK).map(|entry| entry.tree.to_json())
     };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crewagent_format::package::Workflow;
 use serde_json::{Value as Json, json};
 
-use super::{Author, Confirmation, MissingRule, Proposal, Transition, check};
+use super::{Author, Confirmation, MissingRule, Proposal, StateTransition, check};
 use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{InitialValues, Proposed, StateDocument};
@@ -84,16 +84,16 @@ impl Run {
     }
 
     /// Proposes a patch, as `fs.apply_patch` does.
-    fn patch(&self, update: Json) -> Result<Transition, Refusal> {
+    fn patch(&self, update: Json) -> Result<StateTransition, Refusal> {
         self.propose(&self.applied(update))
     }
 
     /// Proposes a whole new text, as `fs.write` does.
-    fn write(&self, text: impl Into<Arc<str>>) -> Result<Transition, Refusal> {
+    fn write(&self, text: impl Into<Arc<str>>) -> Result<StateTransition, Refusal> {
         self.propose(&StateDocument::read(text))
     }
 
-    fn propose(&self, new: &Proposed) -> Result<Transition, Refusal> {
+    fn propose(&self, new: &Proposed) -> Result<StateTransition, Refusal> {
         let exists = |path: &ProjectPath| self.files.iter().any(|file| file == path.as_str());
         check(&Proposal {
             old: &self.state,
@@ -109,12 +109,12 @@ impl Run {
     }
 
     /// Proposes the text with one part replaced, as an edit does.
-    fn replace(&self, old: &str, new: &str) -> Result<Transition, Refusal> {
+    fn replace(&self, old: &str, new: &str) -> Result<StateTransition, Refusal> {
         assert!(self.state.text().contains(old), "{old:?} is not in {}", self.state.text());
         self.write(self.state.text().replacen(old, new, 1))
     }
 
-    fn accept(&mut self, update: Json) -> Transition {
+    fn accept(&mut self, update: Json) -> StateTransition {
         let transition = self.patch(update).unwrap_or_else(|refusal| panic!("{refusal:?}"));
         self.state = transition.document().clone();
         transition
@@ -124,7 +124,7 @@ impl Run {
 /// Checks the code, the rule and the message of a refusal, which always names the position and the possible moves.
 #[track_caller]
 fn check_refused(
-    result: Result<Transition, Refusal>,
+    result: Result<StateTransition, Refusal>,
     code: RefusalCode,
     rule: Option<&str>,
     says: &[&str],
@@ -144,13 +144,13 @@ fn check_refused(
 
 /// Checks that a refused transition breaks exactly one rule.
 #[track_caller]
-fn check_breaks(result: Result<Transition, Refusal>, rule: &str, says: &[&str]) {
+fn check_breaks(result: Result<StateTransition, Refusal>, rule: &str, says: &[&str]) {
     let refusal = check_refused(result, RefusalCode::Transition, Some(rule), says);
     let broken = refusal.details["violations"].as_array().unwrap();
     assert_eq!(broken.len(), 1, "{broken:?}");
 }
 
 #[track_caller]
-fn check_accepted(result: Result<Transition, Refusal>) -> Transition {
+fn check_accepted(result: Result<StateTransition, Refusal>) -> StateTransition {
     result.unwrap_or_else(|refusal| panic!("{refusal:?}"))
 }

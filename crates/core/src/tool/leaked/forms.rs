@@ -2,33 +2,33 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::Call;
+use super::LeakedCall;
 
 /// Maximum distance from its mark within which a form is recognised, in bytes.
 const AHEAD: usize = 256;
 
 /// Textual form of a call.
-pub(super) struct Form {
+pub(super) struct CallForm {
     /// Returns true if a text begins in this form.
     pub(super) begins: fn(&str) -> bool,
     /// Reads the call at the beginning of a text.
-    pub(super) read: fn(&str) -> Option<Found>,
+    pub(super) read: fn(&str) -> Option<LeakedCalls>,
 }
 
 /// Calls that were read from a text.
-pub(super) struct Found {
-    pub(super) calls: Vec<Call>,
+pub(super) struct LeakedCalls {
+    pub(super) calls: Vec<LeakedCall>,
     /// Byte offset at which it ends.
     pub(super) end: usize,
 }
 
-pub(super) const FORMS: &[Form] = &[
-    Form { begins: begins_function, read: read_function },
-    Form { begins: begins_tagged, read: read_tagged },
-    Form { begins: begins_invoke, read: read_invoke },
-    Form { begins: begins_list, read: read_list },
-    Form { begins: begins_marked, read: read_marked },
-    Form { begins: begins_channel, read: read_channel },
+pub(super) const FORMS: &[CallForm] = &[
+    CallForm { begins: begins_function, read: read_function },
+    CallForm { begins: begins_tagged, read: read_tagged },
+    CallForm { begins: begins_invoke, read: read_invoke },
+    CallForm { begins: begins_list, read: read_list },
+    CallForm { begins: begins_marked, read: read_marked },
+    CallForm { begins: begins_channel, read: read_channel },
 ];
 
 /// Tags around calls that mean nothing without them.
@@ -53,7 +53,7 @@ pub(super) const WRAPPINGS: &[&str] = &[
 ];
 
 /// Parses a content that is one call, or a list of calls, and nothing else.
-pub(super) fn bare(content: &str) -> Option<Vec<Call>> {
+pub(super) fn bare(content: &str) -> Option<Vec<LeakedCall>> {
     const KNOWN: &[&str] = &["name", "arguments", "parameters", "type", "id", "function"];
     let text = content.trim();
     if !text.starts_with('{') && !text.starts_with("[{") {
@@ -78,7 +78,7 @@ fn begins_function(text: &str) -> bool {
     text.strip_prefix("<function=").and_then(|rest| name(rest, ">")).is_some()
 }
 
-fn read_function(text: &str) -> Option<Found> {
+fn read_function(text: &str) -> Option<LeakedCalls> {
     let rest = text.strip_prefix("<function=")?;
     let (name, rest) = name(rest, ">")?;
     let (body, rest) = rest.split_once("</function>")?;
@@ -113,7 +113,7 @@ fn begins_tagged(text: &str) -> bool {
     })
 }
 
-fn read_tagged(text: &str) -> Option<Found> {
+fn read_tagged(text: &str) -> Option<LeakedCalls> {
     let (open, close) = TAGS.iter().find(|(open, _)| text.starts_with(open))?;
     let rest = text.strip_prefix(open)?.trim_start();
     if rest.starts_with('{') {
@@ -161,7 +161,7 @@ fn begins_invoke(text: &str) -> bool {
         .any(|(open, ..)| text.strip_prefix(open).and_then(|rest| name(rest, "\"")).is_some())
 }
 
-fn read_invoke(text: &str) -> Option<Found> {
+fn read_invoke(text: &str) -> Option<LeakedCalls> {
     let (open, close, parameter, end) = INVOKES.iter().find(|(open, ..)| text.starts_with(open))?;
     let (name, rest) = name(text.strip_prefix(open)?, "\"")?;
     let (body, rest) = rest.split_once(close)?;
@@ -180,7 +180,7 @@ fn begins_list(text: &str) -> bool {
     })
 }
 
-fn read_list(text: &str) -> Option<Found> {
+fn read_list(text: &str) -> Option<LeakedCalls> {
     let mut rest = text.strip_prefix("[TOOL_CALLS]")?.trim_start();
     if rest.starts_with('[') {
         let (value, rest) = first_json(rest)?;
@@ -216,7 +216,7 @@ fn begins_marked(text: &str) -> bool {
     })
 }
 
-fn read_marked(text: &str) -> Option<Found> {
+fn read_marked(text: &str) -> Option<LeakedCalls> {
     let (open, middle, close) = MARKS.iter().find(|(open, ..)| text.starts_with(open))?;
     let (head, rest) = text.strip_prefix(open)?.split_once(middle)?;
     let mut name = head.trim();
@@ -244,7 +244,7 @@ fn begins_channel(text: &str) -> bool {
     })
 }
 
-fn read_channel(text: &str) -> Option<Found> {
+fn read_channel(text: &str) -> Option<LeakedCalls> {
     let (head, rest) = text.strip_prefix("<|channel|>")?.split_once("<|message|>")?;
     let (_, target) = head.split_once("to=")?;
     let target = target.strip_prefix("functions.").unwrap_or(target);
@@ -255,12 +255,12 @@ fn read_channel(text: &str) -> Option<Found> {
     Some(found(text, rest, vec![(name.to_owned(), arguments.to_string())]))
 }
 
-fn found(text: &str, rest: &str, calls: Vec<Call>) -> Found {
-    Found { calls, end: text.len() - rest.len() }
+fn found(text: &str, rest: &str, calls: Vec<LeakedCall>) -> LeakedCalls {
+    LeakedCalls { calls, end: text.len() - rest.len() }
 }
 
 /// Reads a call from JSON.
-fn call(value: &Json) -> Option<Call> {
+fn call(value: &Json) -> Option<LeakedCall> {
     let function = value.get("function").filter(|function| function.is_object()).unwrap_or(value);
     let name = function.get("name")?.as_str()?.trim();
     let arguments =

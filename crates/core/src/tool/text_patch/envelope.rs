@@ -1,10 +1,10 @@
 //! The `*** Begin Patch` form: sections that describe the change of a file, with hunks that need no numbers.
 
-use super::hunk::Hunks;
+use super::hunk::PatchHunks;
 use super::hunk_text;
 use super::lines::Line;
 use super::unified::{clean_name, new_text};
-use super::{FileChange, FilePatch, invalid};
+use super::{FileChangeKind, FilePatch, invalid};
 use crate::refusal::Refusal;
 
 /// Line with an instruction.
@@ -61,7 +61,7 @@ pub(super) fn parse(lines: &[Line<'_>]) -> Result<Vec<FilePatch>, Refusal> {
             && begun
             && line.text.starts_with(['@', ' ', '+', '-'])
         {
-            open(&mut section, Kind::Update, "")?;
+            open(&mut section, SectionKind::Update, "")?;
         }
         match (marker, &mut section) {
             (Some(Marker::MoveTo(to)), Some(section)) => section.moved_to = Some(clean_name(to)),
@@ -73,12 +73,14 @@ pub(super) fn parse(lines: &[Line<'_>]) -> Result<Vec<FilePatch>, Refusal> {
                     files.push(section.finish()?);
                 }
             }
-            (Some(Marker::Add(path)), _) => files.extend(open(&mut section, Kind::Add, path)?),
+            (Some(Marker::Add(path)), _) => {
+                files.extend(open(&mut section, SectionKind::Add, path)?)
+            }
             (Some(Marker::Delete(path)), _) => {
-                files.extend(open(&mut section, Kind::Delete, path)?)
+                files.extend(open(&mut section, SectionKind::Delete, path)?)
             }
             (Some(Marker::Update(path)), _) => {
-                files.extend(open(&mut section, Kind::Update, path)?)
+                files.extend(open(&mut section, SectionKind::Update, path)?)
             }
             (None, Some(section)) if !section.skips(line.text) => {
                 let (hunk, next) = hunk_text::read(lines, at, |at| ends_hunk(lines, at));
@@ -105,10 +107,11 @@ const HOW: &str = "After `*** Begin Patch`, write `*** Update File: path`, then 
 /// Begins a section and returns the previous one.
 fn open(
     section: &mut Option<Section>,
-    kind: Kind,
+    kind: SectionKind,
     path: &str,
 ) -> Result<Option<FilePatch>, Refusal> {
-    let opened = Section { kind, path: clean_name(path), moved_to: None, hunks: Hunks::default() };
+    let opened =
+        Section { kind, path: clean_name(path), moved_to: None, hunks: PatchHunks::default() };
     section.replace(opened).map(Section::finish).transpose()
 }
 
@@ -122,7 +125,7 @@ fn ends_hunk(lines: &[Line<'_>], at: usize) -> bool {
 
 /// Kind of change in a section.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SectionKind {
     Add,
     Delete,
     Update,
@@ -130,19 +133,19 @@ enum Kind {
 
 /// File of a patch that is being parsed.
 struct Section {
-    kind: Kind,
+    kind: SectionKind,
     path: String,
     moved_to: Option<String>,
-    hunks: Hunks,
+    hunks: PatchHunks,
 }
 
 impl Section {
     /// Returns true for lines without meaning: space, a unified diff's names before the first hunk, the content of a
     /// deleted file.
     fn skips(&self, text: &str) -> bool {
-        let names =
-            self.kind == Kind::Update && (text.starts_with("--- ") || text.starts_with("+++ "));
-        self.kind == Kind::Delete || text.is_empty() || names && self.hunks.0.is_empty()
+        let names = self.kind == SectionKind::Update
+            && (text.starts_with("--- ") || text.starts_with("+++ "));
+        self.kind == SectionKind::Delete || text.is_empty() || names && self.hunks.0.is_empty()
     }
 
     /// Marks the hunk before `*** End of File`.
@@ -155,14 +158,14 @@ impl Section {
     fn finish(self) -> Result<FilePatch, Refusal> {
         let Self { kind, path, moved_to, hunks } = self;
         let change = match (kind, moved_to) {
-            (Kind::Add, _) => FileChange::Add(new_text(&hunks)?),
-            (Kind::Delete, _) => FileChange::Delete,
-            (Kind::Update, Some(to)) => FileChange::Move { to, hunks },
-            (Kind::Update, None) if hunks.0.is_empty() => {
+            (SectionKind::Add, _) => FileChangeKind::Add(new_text(&hunks)?),
+            (SectionKind::Delete, _) => FileChangeKind::Delete,
+            (SectionKind::Update, Some(to)) => FileChangeKind::Move { to, hunks },
+            (SectionKind::Update, None) if hunks.0.is_empty() => {
                 let shown = crewagent_format::wording::quoted(&path);
                 return Err(invalid(format!("The section for {shown} has no hunk.")).hint(HOW));
             }
-            (Kind::Update, None) => FileChange::Update(hunks),
+            (SectionKind::Update, None) => FileChangeKind::Update(hunks),
         };
         Ok(FilePatch { path: Some(path).filter(|path| !path.is_empty()), change })
     }

@@ -5,9 +5,9 @@
 pub(super) enum Header {
     /// `@@ -1,2 +3,4 @@ heading`.
     Numbered {
-        old: Side,
+        old: HunkExtent,
         /// `None` when only the old side is given.
-        new: Option<Side>,
+        new: Option<HunkExtent>,
         heading: Option<String>,
     },
     /// `@@ a line of the file`, optionally with a second `@@` after it.
@@ -18,12 +18,12 @@ pub(super) enum Header {
 
 /// Line number and number of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Side {
+pub(super) struct HunkExtent {
     pub(super) line: usize,
     pub(super) count: usize,
 }
 
-impl Side {
+impl HunkExtent {
     /// Returns the index of the first line, or of the line before which new lines go: with no lines, the number is that
     /// of the line before.
     pub(super) fn index(self) -> usize {
@@ -60,11 +60,11 @@ fn numbered(text: &str) -> Option<Header> {
     Some(Header::Numbered { old, new, heading })
 }
 
-fn side(text: &str) -> Option<(Side, &str)> {
+fn side(text: &str) -> Option<(HunkExtent, &str)> {
     let (line, rest) = number(text)?;
     match rest.strip_prefix(',').and_then(number) {
-        Some((count, rest)) => Some((Side { line, count }, rest)),
-        None => Some((Side { line, count: 1 }, rest)),
+        Some((count, rest)) => Some((HunkExtent { line, count }, rest)),
+        None => Some((HunkExtent { line, count: 1 }, rest)),
     }
 }
 

@@ -4,9 +4,9 @@ use super::lines::{Ending, dominant};
 
 /// Changes of one file, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hunks(pub(super) Vec<Hunk>);
+pub struct PatchHunks(pub(super) Vec<PatchHunk>);
 
-impl Hunks {
+impl PatchHunks {
     /// Returns the number of hunks.
     pub fn count(&self) -> usize {
         self.0.len()
@@ -21,7 +21,7 @@ impl Hunks {
         let lines = self.0.iter().flat_map(|hunk| &hunk.lines);
         dominant(
             lines
-                .filter(|line| line.mark == Mark::Add && line.tail == Tail::Unsaid)
+                .filter(|line| line.mark == Mark::Add && line.tail == TailHint::Unsaid)
                 .map(|line| line.ending),
         )
     }
@@ -29,9 +29,9 @@ impl Hunks {
 
 /// Group of lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Hunk {
+pub(super) struct PatchHunk {
     pub(super) anchor: Anchor,
-    pub(super) lines: Vec<HunkLine>,
+    pub(super) lines: Vec<PatchLine>,
 }
 
 /// Hints of the diff about the position of a hunk, apart from its lines.
@@ -57,21 +57,21 @@ pub(super) enum Mark {
 
 /// Hint of the diff that this line is the last and has no ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tail {
+pub(super) enum TailHint {
     Unsaid,
     Open,
 }
 
 /// Line of a hunk, without its mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HunkLine {
+pub(super) struct PatchLine {
     pub(super) mark: Mark,
     pub(super) text: String,
     pub(super) ending: Ending,
-    pub(super) tail: Tail,
+    pub(super) tail: TailHint,
 }
 
-impl Hunk {
+impl PatchHunk {
     /// Returns the lines of the file before the change.
     pub(super) fn old(&self) -> Vec<&str> {
         self.texts(Mark::Add)
@@ -93,7 +93,7 @@ impl Hunk {
     /// Returns the number of blank old lines at the end that stay: a text that ends in `\n` has no such line, but
     /// models often see one.
     pub(super) fn blank_tail(&self) -> usize {
-        let blank = |line: &&HunkLine| line.mark == Mark::Keep && line.text.trim().is_empty();
+        let blank = |line: &&PatchLine| line.mark == Mark::Keep && line.text.trim().is_empty();
         self.lines.iter().rev().take_while(blank).count()
     }
 
@@ -107,8 +107,8 @@ impl Hunk {
     }
 
     /// Returns the changes, if the first old line is at `start`.
-    pub(super) fn changes(&self, start: usize) -> Vec<Change<'_>> {
-        let mut changes: Vec<Change<'_>> = Vec::new();
+    pub(super) fn changes(&self, start: usize) -> Vec<LineChange<'_>> {
+        let mut changes: Vec<LineChange<'_>> = Vec::new();
         let mut at = start;
         let mut open = false;
         for line in &self.lines {
@@ -118,7 +118,7 @@ impl Hunk {
                 continue;
             }
             if !open {
-                changes.push(Change { at, removed: 0, added: Vec::new() });
+                changes.push(LineChange { at, removed: 0, added: Vec::new() });
                 open = true;
             }
             let Some(change) = changes.last_mut() else { continue };
@@ -133,14 +133,14 @@ impl Hunk {
     }
 
     /// Returns the end of the new text according to the diff, if its last line is one that this hunk adds.
-    pub(super) fn new_tail(&self) -> Option<Tail> {
+    pub(super) fn new_tail(&self) -> Option<TailHint> {
         let open = |marks: [Mark; 2]| {
-            self.lines.iter().any(|line| line.tail == Tail::Open && marks.contains(&line.mark))
+            self.lines.iter().any(|line| line.tail == TailHint::Open && marks.contains(&line.mark))
         };
         if open([Mark::Keep, Mark::Add]) {
-            Some(Tail::Open)
+            Some(TailHint::Open)
         } else if open([Mark::Keep, Mark::Remove]) {
-            Some(Tail::Unsaid)
+            Some(TailHint::Unsaid)
         } else {
             None
         }
@@ -148,7 +148,7 @@ impl Hunk {
 }
 
 /// Adjacent lines that are removed, and the lines that replace them.
-pub(super) struct Change<'p> {
+pub(super) struct LineChange<'p> {
     pub(super) at: usize,
     pub(super) removed: usize,
     pub(super) added: Vec<&'p str>,

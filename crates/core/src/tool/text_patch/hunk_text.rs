@@ -1,13 +1,17 @@
 //! The text of one hunk. Counts are used if they are right, because then no line is ambiguous; otherwise the marks at
 //! the beginning of the lines decide.
 
-use super::header::{self, Header, Side};
-use super::hunk::{Anchor, Hunk, HunkLine, Mark, Tail};
+use super::header::{self, Header, HunkExtent};
+use super::hunk::{Anchor, Mark, PatchHunk, PatchLine, TailHint};
 use super::lines::{Ending, Line};
 
 /// Reads the hunk at `at`, which may begin with `@@` lines, up to a line where `stops` is true. Returns the index of
 /// the first line after it.
-pub(super) fn read(lines: &[Line<'_>], at: usize, stops: impl Fn(usize) -> bool) -> (Hunk, usize) {
+pub(super) fn read(
+    lines: &[Line<'_>],
+    at: usize,
+    stops: impl Fn(usize) -> bool,
+) -> (PatchHunk, usize) {
     let mut anchor = Anchor::default();
     let mut counts = None;
     let mut next = at;
@@ -25,23 +29,23 @@ pub(super) fn read(lines: &[Line<'_>], at: usize, stops: impl Fn(usize) -> bool)
     }
     let counted = counts.and_then(|(old, new)| counted(lines, next, old, new, &stops));
     let (body, next) = counted.unwrap_or_else(|| marked(lines, next, &stops));
-    (Hunk { anchor, lines: body }, next)
+    (PatchHunk { anchor, lines: body }, next)
 }
 
 /// Reads the body, if the counts of the header fit it.
 fn counted(
     lines: &[Line<'_>],
     at: usize,
-    old: Side,
-    new: Side,
+    old: HunkExtent,
+    new: HunkExtent,
     stops: &impl Fn(usize) -> bool,
-) -> Option<(Vec<HunkLine>, usize)> {
+) -> Option<(Vec<PatchLine>, usize)> {
     let (mut old, mut new) = (old.count, new.count);
-    let mut body: Vec<HunkLine> = Vec::new();
+    let mut body: Vec<PatchLine> = Vec::new();
     let mut next = at;
     while let Some(line) = lines.get(next) {
         if is_tail(line.text) {
-            body.last_mut()?.tail = Tail::Open;
+            body.last_mut()?.tail = TailHint::Open;
         } else if old == 0 && new == 0 {
             break;
         } else {
@@ -65,8 +69,12 @@ fn counted(
 }
 
 /// Reads the body by the marks.
-fn marked(lines: &[Line<'_>], at: usize, stops: &impl Fn(usize) -> bool) -> (Vec<HunkLine>, usize) {
-    let mut body: Vec<HunkLine> = Vec::new();
+fn marked(
+    lines: &[Line<'_>],
+    at: usize,
+    stops: &impl Fn(usize) -> bool,
+) -> (Vec<PatchLine>, usize) {
+    let mut body: Vec<PatchLine> = Vec::new();
     // Number of lines at the end without mark and text: rather space between hunks than lines of the file.
     let mut empty = 0;
     let mut next = at;
@@ -75,7 +83,7 @@ fn marked(lines: &[Line<'_>], at: usize, stops: &impl Fn(usize) -> bool) -> (Vec
             empty = if line.text.is_empty() { empty + 1 } else { 0 };
             body.push(hunk_line(line).unwrap_or_else(|| unmarked(line)));
         } else if let Some(last) = body.last_mut() {
-            last.tail = Tail::Open;
+            last.tail = TailHint::Open;
         }
         next += 1;
     }
@@ -93,7 +101,7 @@ pub(super) fn is_tail(line: &str) -> bool {
 }
 
 /// Reads a line with its mark; an empty line is a blank one that stays.
-fn hunk_line(line: &Line<'_>) -> Option<HunkLine> {
+fn hunk_line(line: &Line<'_>) -> Option<PatchLine> {
     let mark = match line.text.chars().next() {
         None | Some(' ') => Mark::Keep,
         Some('-') => Mark::Remove,
@@ -104,12 +112,12 @@ fn hunk_line(line: &Line<'_>) -> Option<HunkLine> {
 }
 
 /// Reads a line without a mark, because models forget the blank before a line that stays.
-fn unmarked(line: &Line<'_>) -> HunkLine {
+fn unmarked(line: &Line<'_>) -> PatchLine {
     made(Mark::Keep, line.text, line.ending)
 }
 
-fn made(mark: Mark, text: &str, ending: Ending) -> HunkLine {
+fn made(mark: Mark, text: &str, ending: Ending) -> PatchLine {
     // The byte order mark is not part of a file's first line.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
-    HunkLine { mark, text, ending, tail: Tail::Unsaid }
+    PatchLine { mark, text, ending, tail: TailHint::Unsaid }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 
 use super::tests::{apply_diff, envelope};
-use super::{FilePatch, Hunks, Replacement, TextPatch, apply};
+use super::{FilePatch, PatchHunks, Replacement, TextPatch, apply};
 
 fn cases(count: u32) -> ProptestConfig {
     ProptestConfig {
@@ -215,7 +215,7 @@ proptest! {
             prop_assert_ne!(&made, &text);
         }
         for file in FilePatch::parse_all(&diff).unwrap_or_default() {
-            let _ = file.hunks().map(|hunks: &Hunks| hunks.apply(&text));
+            let _ = file.hunks().map(|hunks: &PatchHunks| hunks.apply(&text));
         }
     }
 

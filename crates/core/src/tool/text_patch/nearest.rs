@@ -69,7 +69,7 @@ fn alike(lines: &Lines<'_>, wanted: &[&str]) -> Vec<usize> {
     longest.sort_by_key(|(_, line)| std::cmp::Reverse(line.trim().len()));
     longest.truncate(MAX_CANDIDATES / 2);
     let best = |(offset, line): (usize, &str)| {
-        let mut pairs = Pairs::of(line);
+        let mut pairs = BytePairs::of(line);
         let mut scanned = 0;
         let mut best = (0, 0);
         for (at, line) in lines.all.iter().enumerate() {
@@ -94,20 +94,20 @@ fn likeness(lines: &Lines<'_>, wanted: &[&str], start: usize) -> u32 {
         let weight = line.trim().len().min(MAX_WIDTH) as u32;
         let there = lines.text(start + offset).unwrap_or_default();
         sum += weight
-            * if there.trim() == line.trim() { 1000 } else { Pairs::of(line).likeness(there) };
+            * if there.trim() == line.trim() { 1000 } else { BytePairs::of(line).likeness(there) };
         weights += weight;
     }
     sum / weights.max(1)
 }
 
 /// Pairs of adjacent bytes of a line, without blanks around it and without case.
-struct Pairs {
+struct BytePairs {
     counts: Vec<u16>,
     total: u32,
     taken: Vec<usize>,
 }
 
-impl Pairs {
+impl BytePairs {
     fn of(line: &str) -> Self {
         let mut counts = vec![0; 1 << 16];
         let mut total = 0;

@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 
-use super::hunk::{Anchor, Hunk, Hunks};
+use super::hunk::{Anchor, PatchHunk, PatchHunks};
 use super::ladder::{Index, Ladder, Rung};
 use super::lines::Lines;
-use super::refused::{self, Subject};
+use super::refused::{self, PatchSubject};
 use crate::refusal::Refusal;
 
 /// Maximum number of comparisons of a patch. A usual patch needs a few for each hunk; only a large file of equal lines
@@ -15,8 +15,8 @@ const MAX_EFFORT: usize = 32 * 1024 * 1024;
 const ENOUGH: usize = refused::MAX_LISTED + 1;
 
 /// Returns the index of the line at which each hunk begins.
-pub(super) fn place(lines: &Lines<'_>, hunks: &Hunks) -> Result<Vec<usize>, Refusal> {
-    let mut search = Search {
+pub(super) fn place(lines: &Lines<'_>, hunks: &PatchHunks) -> Result<Vec<usize>, Refusal> {
+    let mut search = HunkSearch {
         lines,
         ladder: Ladder::new(lines),
         effort: Cell::new(MAX_EFFORT),
@@ -24,11 +24,11 @@ pub(super) fn place(lines: &Lines<'_>, hunks: &Hunks) -> Result<Vec<usize>, Refu
         drift: 0,
     };
     let total = hunks.count();
-    let subjects = (1..).map(|number| Subject::Hunk { number, total });
+    let subjects = (1..).map(|number| PatchSubject::Hunk { number, total });
     hunks.0.iter().zip(subjects).map(|(hunk, subject)| search.place(hunk, subject)).collect()
 }
 
-struct Search<'t> {
+struct HunkSearch<'t> {
     lines: &'t Lines<'t>,
     ladder: Ladder<'t>,
     effort: Cell<usize>,
@@ -39,7 +39,7 @@ struct Search<'t> {
 }
 
 /// Lines at which the `@@` lines of a hunk let it begin.
-enum Scope<'h> {
+enum HunkScope<'h> {
     Anywhere,
     /// The hunk goes to the first fit at or after one of these lines.
     After(Vec<usize>),
@@ -47,8 +47,8 @@ enum Scope<'h> {
     Lost(&'h str),
 }
 
-impl<'t> Search<'t> {
-    fn place(&mut self, hunk: &Hunk, subject: Subject) -> Result<usize, Refusal> {
+impl<'t> HunkSearch<'t> {
+    fn place(&mut self, hunk: &PatchHunk, subject: PatchSubject) -> Result<usize, Refusal> {
         let old = hunk.old();
         let start = if old.is_empty() {
             self.insertion(&hunk.anchor, subject)?
@@ -73,10 +73,10 @@ impl<'t> Search<'t> {
     /// Finds the position of lines in the file.
     fn window(
         &self,
-        hunk: &Hunk,
+        hunk: &PatchHunk,
         old: &[&str],
-        scope: &Scope<'_>,
-        subject: Subject,
+        scope: &HunkScope<'_>,
+        subject: PatchSubject,
     ) -> Result<Option<usize>, Refusal> {
         let without_tail = old.len() - hunk.blank_tail().min(old.len() - 1);
         for old in [old, &old[..without_tail]] {
@@ -89,10 +89,10 @@ impl<'t> Search<'t> {
                 let index = self.ladder.index(rung);
                 let Some(pattern) = index.pattern(old) else { continue };
                 let found = match scope {
-                    Scope::Anywhere | Scope::Lost(_) => {
+                    HunkScope::Anywhere | HunkScope::Lost(_) => {
                         self.matches(index, &pattern, self.floor, ENOUGH)?
                     }
-                    Scope::After(starts) => self.first_matches(index, &pattern, starts)?,
+                    HunkScope::After(starts) => self.first_matches(index, &pattern, starts)?,
                 };
                 match found.as_slice() {
                     [] => {}
@@ -140,7 +140,7 @@ impl<'t> Search<'t> {
     }
 
     /// Finds the position of a hunk that only adds lines.
-    fn insertion(&self, anchor: &Anchor, subject: Subject) -> Result<usize, Refusal> {
+    fn insertion(&self, anchor: &Anchor, subject: PatchSubject) -> Result<usize, Refusal> {
         let end = self.lines.all.len();
         let at = if anchor.at_end {
             end
@@ -175,12 +175,12 @@ impl<'t> Search<'t> {
         Ok(at)
     }
 
-    fn scope<'h>(&self, anchor: &'h Anchor) -> Result<Scope<'h>, Refusal> {
+    fn scope<'h>(&self, anchor: &'h Anchor) -> Result<HunkScope<'h>, Refusal> {
         if anchor.contexts.is_empty() {
-            return Ok(Scope::Anywhere);
+            return Ok(HunkScope::Anywhere);
         }
         let (places, lost) = self.follow(&anchor.contexts)?;
-        Ok(lost.map_or_else(|| Scope::After(self.after_floor(places)), Scope::Lost))
+        Ok(lost.map_or_else(|| HunkScope::After(self.after_floor(places)), HunkScope::Lost))
     }
 
     /// Follows `@@` lines, each after the one before it. Returns the positions of the last one, or the one that is
@@ -288,10 +288,10 @@ impl<'t> Search<'t> {
     /// Explains why a hunk has no position.
     fn missing(
         &self,
-        hunk: &Hunk,
+        hunk: &PatchHunk,
         old: &[&str],
-        scope: &Scope<'_>,
-        subject: Subject,
+        scope: &HunkScope<'_>,
+        subject: PatchSubject,
     ) -> Result<Refusal, Refusal> {
         if let Some(start) = self.anywhere(old, self.floor)? {
             // Without a scope it would have been found.
@@ -311,8 +311,8 @@ impl<'t> Search<'t> {
             return Ok(refused::already(subject, *start));
         }
         let lost = match scope {
-            Scope::Lost(line) => Some(*line),
-            Scope::Anywhere | Scope::After(_) => None,
+            HunkScope::Lost(line) => Some(*line),
+            HunkScope::Anywhere | HunkScope::After(_) => None,
         };
         Ok(refused::nowhere(subject, self.lines, self.ladder.index(Rung::Punctuation), old, lost))
     }

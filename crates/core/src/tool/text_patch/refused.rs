@@ -16,12 +16,12 @@ pub(super) const MAX_LISTED: usize = 10;
 
 /// Part of a patch.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Subject {
+pub(super) enum PatchSubject {
     Hunk { number: usize, total: usize },
     Edit { number: usize, total: usize },
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for PatchSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Hunk { total: 1, .. } => write!(f, "The hunk"),
@@ -33,13 +33,13 @@ impl fmt::Display for Subject {
 }
 
 /// Refuses a part that matches at several positions.
-pub(super) fn ambiguous(subject: Subject, found: &[usize]) -> Refusal {
+pub(super) fn ambiguous(subject: PatchSubject, found: &[usize]) -> Refusal {
     let hint = match subject {
-        Subject::Hunk { .. } => {
+        PatchSubject::Hunk { .. } => {
             "Add more unchanged lines around the change, put a line above it that occurs once behind `@@`, or give \
              the right number in `@@ -line`."
         }
-        Subject::Edit { .. } => {
+        PatchSubject::Edit { .. } => {
             "Add more of the text around it, so that it occurs once, or set `all` to true to change every one."
         }
     };
@@ -49,7 +49,7 @@ pub(super) fn ambiguous(subject: Subject, found: &[usize]) -> Refusal {
 }
 
 /// Refuses a part that matches only above an earlier change.
-pub(super) fn out_of_order(subject: Subject, found: usize) -> Refusal {
+pub(super) fn out_of_order(subject: PatchSubject, found: usize) -> Refusal {
     let line = found + 1;
     let message = format!("{subject} belongs at line {line}, above the end of the hunk before it.");
     let hint = "Put the hunks in the order of the file, and join those that overlap.";
@@ -57,7 +57,7 @@ pub(super) fn out_of_order(subject: Subject, found: usize) -> Refusal {
 }
 
 /// Refuses a part that matches, but not after its `@@` line.
-pub(super) fn elsewhere(subject: Subject, found: usize, context: &str) -> Refusal {
+pub(super) fn elsewhere(subject: PatchSubject, found: usize, context: &str) -> Refusal {
     let line = found + 1;
     let shown = quoted(context);
     let message = format!("{subject} matches at line {line}, but not after its `@@` line {shown}.");
@@ -71,7 +71,7 @@ pub(super) fn is_telling(lines: &[&str]) -> bool {
 }
 
 /// Refuses a part whose result is already in the file.
-pub(super) fn already(subject: Subject, found: usize) -> Refusal {
+pub(super) fn already(subject: PatchSubject, found: usize) -> Refusal {
     let line = found + 1;
     let message =
         format!("{subject} does not match, but the file holds its result at line {line}.");
@@ -80,7 +80,7 @@ pub(super) fn already(subject: Subject, found: usize) -> Refusal {
 }
 
 /// Refuses a part that only adds lines, past the end.
-pub(super) fn past_end(subject: Subject, at: usize, end: usize) -> Refusal {
+pub(super) fn past_end(subject: PatchSubject, at: usize, end: usize) -> Refusal {
     let line = at + 1;
     let message = format!("{subject} only adds, at line {line}, but the file has {end} lines.");
     unfit(message, "Add an unchanged line that stands above the new ones.")
@@ -88,7 +88,7 @@ pub(super) fn past_end(subject: Subject, at: usize, end: usize) -> Refusal {
 
 /// Refuses a part that only adds lines, after a line that is missing.
 pub(super) fn lost(
-    subject: Subject,
+    subject: PatchSubject,
     context: &str,
     lines: &Lines<'_>,
     index: &Index<'_>,
@@ -101,7 +101,7 @@ pub(super) fn lost(
 
 /// Refuses a part that matches nowhere.
 pub(super) fn nowhere(
-    subject: Subject,
+    subject: PatchSubject,
     lines: &Lines<'_>,
     index: &Index<'_>,
     wanted: &[&str],
@@ -120,7 +120,7 @@ pub(super) fn too_much() -> Refusal {
 
 /// Returns a refusal with the most similar lines of the file, and the first difference.
 fn near(
-    subject: Subject,
+    subject: PatchSubject,
     message: String,
     lines: &Lines<'_>,
     index: &Index<'_>,
@@ -128,8 +128,12 @@ fn near(
 ) -> Refusal {
     if lines.all.is_empty() {
         return match subject {
-            Subject::Hunk { .. } => unfit(message, "The file is empty: send only lines with `+`."),
-            Subject::Edit { .. } => unfit(message, "The file is empty: write it with fs.write."),
+            PatchSubject::Hunk { .. } => {
+                unfit(message, "The file is empty: send only lines with `+`.")
+            }
+            PatchSubject::Edit { .. } => {
+                unfit(message, "The file is empty: write it with fs.write.")
+            }
         };
     }
     let Some(start) = nearest(lines, index, wanted) else {
@@ -140,10 +144,10 @@ fn near(
         // A string may begin and end inside a line.
         let (first, last) = (offset == 0, offset + 1 == wanted.len());
         match subject {
-            Subject::Edit { .. } if first && last => !there.contains(line),
-            Subject::Edit { .. } if first => !there.ends_with(line),
-            Subject::Edit { .. } if last => !there.starts_with(line),
-            Subject::Hunk { .. } | Subject::Edit { .. } => there != line,
+            PatchSubject::Edit { .. } if first && last => !there.contains(line),
+            PatchSubject::Edit { .. } if first => !there.ends_with(line),
+            PatchSubject::Edit { .. } if last => !there.starts_with(line),
+            PatchSubject::Hunk { .. } | PatchSubject::Edit { .. } => there != line,
         }
     };
     let first = wanted.iter().enumerate().find(|(offset, line)| differs(*offset, line));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::ladder::{Ladder, Rung};
 use super::lines::{Ending, Lines, dominant, split, split_bom};
-use super::refused::{self, MAX_LISTED, Subject};
+use super::refused::{self, MAX_LISTED, PatchSubject};
 use super::{MAX_LINES, MAX_TEXT, Replacement, invalid, too_large};
 use crate::refusal::{Refusal, RefusalCode};
 
@@ -31,15 +31,15 @@ pub(super) fn apply(text: &str, edits: &[Replacement]) -> Result<String, Refusal
         if looked_at > MAX_LOOKED_AT {
             return Err(too_large("All edits together look at too many bytes"));
         }
-        let subject = Subject::Edit { number, total: edits.len() };
-        let edit = Edit::new(edit, bom, ending).ok_or_else(|| pointless(subject, edit))?;
+        let subject = PatchSubject::Edit { number, total: edits.len() };
+        let edit = PreparedEdit::new(edit, bom, ending).ok_or_else(|| pointless(subject, edit))?;
         now = edit.apply(&now, original, subject)?.into();
     }
     Ok(format!("{bom}{now}"))
 }
 
 /// Prepared edit: line endings are `\n` in the searched text.
-struct Edit<'e> {
+struct PreparedEdit<'e> {
     old: Cow<'e, str>,
     new: Cow<'e, str>,
     /// Number of equal bytes at the start and end of both texts; the file's own bytes stay there.
@@ -49,7 +49,7 @@ struct Edit<'e> {
     all: bool,
 }
 
-impl<'e> Edit<'e> {
+impl<'e> PreparedEdit<'e> {
     /// Prepares an edit; `None` if it cannot change anything.
     fn new(edit: &'e Replacement, bom: &str, ending: Option<Ending>) -> Option<Self> {
         let bare = |text: &'e str| if bom.is_empty() { text } else { split_bom(text).1 };
@@ -68,7 +68,7 @@ impl<'e> Edit<'e> {
         Some(Self { same: (before, after), inserted, all: edit.all, old, new })
     }
 
-    fn apply(&self, text: &str, original: &str, subject: Subject) -> Result<String, Refusal> {
+    fn apply(&self, text: &str, original: &str, subject: PatchSubject) -> Result<String, Refusal> {
         let flat = Flat::new(text);
         let old = self.old.as_ref();
         let Some(first) = flat.text.find(old) else {
@@ -97,7 +97,7 @@ impl<'e> Edit<'e> {
     }
 
     /// Explains why `old` is missing.
-    fn missing(&self, text: &str, original: &str, subject: Subject) -> Refusal {
+    fn missing(&self, text: &str, original: &str, subject: PatchSubject) -> Refusal {
         if flat(original).contains(self.old.as_ref()) {
             let message = format!(
                 "{subject} is no longer there: an edit before it in this call changed that text."
@@ -124,7 +124,7 @@ impl<'e> Edit<'e> {
 }
 
 /// Explains why an edit cannot change anything.
-fn pointless(subject: Subject, edit: &Replacement) -> Refusal {
+fn pointless(subject: PatchSubject, edit: &Replacement) -> Refusal {
     if edit.old.is_empty() || edit.old == "\u{feff}" {
         return invalid(format!("{subject} is empty, so that it stands nowhere and everywhere."))
             .hint("Give the text to change; to add, repeat a line and put the new text beside it in `new`; to write a \

@@ -1,7 +1,7 @@
 //! Tests of the diffs that people, git and models write, and of the files that they name.
 
 use super::tests::apply_diff;
-use super::{FileChange, FilePatch};
+use super::{FileChangeKind, FilePatch};
 use crate::refusal::RefusalCode;
 use crate::vpath::VPath;
 
@@ -9,10 +9,10 @@ use crate::vpath::VPath;
 fn outline(file: &FilePatch) -> String {
     let path = file.path.as_deref().unwrap_or("-");
     match &file.change {
-        FileChange::Add(text) => format!("add {path} {text:?}"),
-        FileChange::Delete => format!("delete {path}"),
-        FileChange::Update(hunks) => format!("update {path} {}", hunks.count()),
-        FileChange::Move { to, hunks } => format!("move {path} {to} {}", hunks.count()),
+        FileChangeKind::Add(text) => format!("add {path} {text:?}"),
+        FileChangeKind::Delete => format!("delete {path}"),
+        FileChangeKind::Update(hunks) => format!("update {path} {}", hunks.count()),
+        FileChangeKind::Move { to, hunks } => format!("move {path} {to} {}", hunks.count()),
     }
 }
 
@@ -176,7 +176,7 @@ fn a_diff_that_cannot_be_read_says_what_is_wrong() {
 
 #[track_caller]
 fn check_target(named: &str, target: &str, expected: bool) {
-    let file = FilePatch { path: Some(named.to_owned()), change: FileChange::Delete };
+    let file = FilePatch { path: Some(named.to_owned()), change: FileChangeKind::Delete };
     let target = VPath::parse(target).unwrap();
     assert_eq!(file.check_target(&target).is_ok(), expected, "{named} for {target}");
 }
@@ -191,9 +191,9 @@ fn a_diff_names_the_file_of_its_call_or_none() {
     check_target("a.md", "@project/docs/a.md", false);
     check_target("docs/b.md", "@project/docs/a.md", false);
     check_target("../docs/a.md", "@project/docs/a.md", false);
-    let nameless = FilePatch { path: None, change: FileChange::Delete };
+    let nameless = FilePatch { path: None, change: FileChangeKind::Delete };
     assert!(nameless.check_target(&VPath::parse("a").unwrap()).is_ok());
-    let other = FilePatch { path: Some("b".to_owned()), change: FileChange::Delete };
+    let other = FilePatch { path: Some("b".to_owned()), change: FileChangeKind::Delete };
     let refusal = other.check_target(&VPath::parse("a").unwrap()).unwrap_err();
     assert_eq!(refusal.message, "The diff is about \"b\", but the call's path is `@project/a`.");
 }

@@ -1,9 +1,9 @@
 //! Unified diffs, with and without file names, git's extra lines, and right numbers.
 
-use super::hunk::{Hunk, HunkLine, Hunks, Mark, Tail};
+use super::hunk::{Mark, PatchHunk, PatchHunks, PatchLine, TailHint};
 use super::hunk_text;
 use super::lines::{Ending, Line};
-use super::{FileChange, FilePatch, invalid};
+use super::{FileChangeKind, FilePatch, invalid};
 use crate::refusal::Refusal;
 
 const NOWHERE: &str = "/dev/null";
@@ -11,7 +11,7 @@ const NOWHERE: &str = "/dev/null";
 /// Parses the sections of a diff; at least one.
 pub(super) fn parse(lines: &[Line<'_>]) -> Result<Vec<FilePatch>, Refusal> {
     let mut files = Vec::new();
-    let mut section = Section::default();
+    let mut section = DiffSection::default();
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         let text = line.text;
@@ -46,7 +46,7 @@ fn nameless(lines: &[Line<'_>]) -> Result<FilePatch, Refusal> {
             invalid("The diff has no hunk with lines that begin with `+` or `-`.").hint(HOW)
         );
     }
-    Ok(FilePatch { path: None, change: FileChange::Update(Hunks(vec![hunk])) })
+    Ok(FilePatch { path: None, change: FileChangeKind::Update(PatchHunks(vec![hunk])) })
 }
 
 const HOW: &str = "Send a unified diff: `@@ -line,count +line,count @@`, then lines that begin with a blank \
@@ -67,16 +67,16 @@ fn ends_hunk(lines: &[Line<'_>], at: usize) -> bool {
 
 /// File of a diff that is being parsed.
 #[derive(Default)]
-struct Section {
+struct DiffSection {
     old: Option<String>,
     new: Option<String>,
     moved_to: Option<String>,
     /// True after a `---` or `+++` line.
     has_names: bool,
-    hunks: Hunks,
+    hunks: PatchHunks,
 }
 
-impl Section {
+impl DiffSection {
     /// Reads `a/x b/x`, for sections that have no other names.
     fn read_git_names(&mut self, names: &str) {
         if let Some((old, new)) = names.split_once(" b/") {
@@ -140,18 +140,18 @@ impl Section {
             return Ok(None);
         }
         let (path, change) = match moved_to {
-            Some(to) => (old, FileChange::Move { to, hunks }),
-            None if deletes => (old, FileChange::Delete),
-            None if adds => (new, FileChange::Add(new_text(&hunks)?)),
-            None => (new.or(old), FileChange::Update(hunks)),
+            Some(to) => (old, FileChangeKind::Move { to, hunks }),
+            None if deletes => (old, FileChangeKind::Delete),
+            None if adds => (new, FileChangeKind::Add(new_text(&hunks)?)),
+            None => (new.or(old), FileChangeKind::Update(hunks)),
         };
         Ok(Some(FilePatch { path, change }))
     }
 }
 
 /// Returns the text of a new file.
-pub(super) fn new_text(hunks: &Hunks) -> Result<String, Refusal> {
-    let lines: Vec<&HunkLine> = hunks.0.iter().flat_map(|hunk: &Hunk| &hunk.lines).collect();
+pub(super) fn new_text(hunks: &PatchHunks) -> Result<String, Refusal> {
+    let lines: Vec<&PatchLine> = hunks.0.iter().flat_map(|hunk: &PatchHunk| &hunk.lines).collect();
     if let Some(line) = lines.iter().find(|line| line.mark != Mark::Add && !line.text.is_empty()) {
         let shown = crewagent_format::wording::quoted(&line.text);
         return Err(invalid(format!("The diff adds a file, but the line {shown} has no `+`."))
@@ -163,7 +163,7 @@ pub(super) fn new_text(hunks: &Hunks) -> Result<String, Refusal> {
         text.push_str(&line.text);
         text.push_str(ending);
     }
-    if lines.last().is_some_and(|line| line.tail == Tail::Open) {
+    if lines.last().is_some_and(|line| line.tail == TailHint::Open) {
         text.truncate(text.len() - ending.len());
     }
     Ok(text)

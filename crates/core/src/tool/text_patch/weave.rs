@@ -1,10 +1,10 @@
 //! The new text: the file's own lines unchanged, with the new lines between them.
 
-use super::hunk::{Hunks, Tail};
+use super::hunk::{PatchHunks, TailHint};
 use super::lines::{Ending, Line, Lines};
 
 /// Applies each hunk at its line and returns the text. The starts must be those of `place`.
-pub(super) fn weave(lines: &Lines<'_>, hunks: &Hunks, starts: &[usize]) -> String {
+pub(super) fn weave(lines: &Lines<'_>, hunks: &PatchHunks, starts: &[usize]) -> String {
     let ending = lines.ending().or(hunks.ending()).unwrap_or(Ending::Lf);
     let mut made: Vec<Line<'_>> = Vec::with_capacity(lines.all.len());
     let mut next = 0;
@@ -24,7 +24,7 @@ pub(super) fn weave(lines: &Lines<'_>, hunks: &Hunks, starts: &[usize]) -> Strin
     let was_open = lines.all.last().is_some_and(|line| line.ending == Ending::Open);
     let tail = hunks.0.last().and_then(|hunk| hunk.new_tail());
     let opens = match tail {
-        Some(tail) => tail == Tail::Open,
+        Some(tail) => tail == TailHint::Open,
         None => was_open,
     };
     render(lines.bom, &made, ending, last_is_new && opens)

@@ -9,20 +9,20 @@ use zip::read::{ArchiveOffset, Config, ZipFileEntry};
 use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 
-use super::end::{self, End, Fault};
+use super::end::{self, EndFault, EndRecord};
 use super::entry::Method;
-use super::handle::{Handle, Window};
+use super::handle::{ArchiveHandle, ArchiveWindow};
 use super::magic::not_an_archive;
 use super::raw::{RECORD, RECORD_LEN, short};
-use crate::source::gate::{Gate, Kind, bad_name, printable, special};
-use crate::source::limits::{Limits, bytes, is_suspicious};
+use crate::source::gate::{DeclaredKind, Gate, bad_name, printable, special};
+use crate::source::limits::{PackageLimits, bytes, is_suspicious};
 use crate::source::litter::is_litter;
 
 /// Longest name that is parsed, in bytes; a package path is much shorter.
 const MAX_NAME: usize = 4096;
 
 /// File in the archive, as the directory describes it.
-pub(super) struct Record {
+pub(super) struct FileRecord {
     pub(super) path: PackagePath,
     pub(super) method: Option<Method>,
     pub(super) packed: u64,
@@ -35,7 +35,7 @@ pub(super) struct Record {
 }
 
 /// Entry with a usable name: a file, a folder, or an ignored one.
-pub(super) struct Listed {
+pub(super) struct DirectoryEntry {
     /// Name in findings.
     pub(super) shown: Box<str>,
     /// Offset of its record in the directory.
@@ -50,28 +50,28 @@ pub(super) struct Listed {
 
 /// Entries in the order of the directory.
 pub(super) struct Directory {
-    pub(super) records: Vec<Record>,
-    pub(super) listed: Vec<Listed>,
+    pub(super) records: Vec<FileRecord>,
+    pub(super) listed: Vec<DirectoryEntry>,
     /// Offset of the directory; no entry may extend into it.
     pub(super) start: u64,
 }
 
 /// Reads the directory. Returns `None` if it is unreadable, or must not be read further.
 pub(super) fn read(
-    handle: &Handle,
+    handle: &ArchiveHandle,
     gate: &mut Gate<'_>,
-    limits: &Limits,
+    limits: &PackageLimits,
 ) -> io::Result<Option<Directory>> {
     if !gate.container(handle.len()) {
         return Ok(None);
     }
     // A fixed offset, because searching for the directory in a hostile file can take forever.
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
-    let mut zip = match ZipIterable::try_new(Window::new(handle), config) {
+    let mut zip = match ZipIterable::try_new(ArchiveWindow::new(handle), config) {
         Ok(zip) => zip,
         // Other programs tolerate bytes in front of an archive and would read it.
-        Err(_) if end::find(handle)? == Err(Fault::Apart) => {
-            return Ok(refuse(gate, Fault::Apart.why()));
+        Err(_) if end::find(handle)? == Err(EndFault::Apart) => {
+            return Ok(refuse(gate, EndFault::Apart.why()));
         }
         Err(error) => {
             let mut head = vec![0; 512];
@@ -163,7 +163,7 @@ fn examine(
     entry: &ZipFileEntry<'_>,
     directory: &mut Directory,
     gate: &mut Gate<'_>,
-    limits: &Limits,
+    limits: &PackageLimits,
 ) {
     let shown = printable(entry.name_raw());
     if entry.name_raw().len() > MAX_NAME {
@@ -175,10 +175,10 @@ fn examine(
         return;
     };
     let (name, kind) = match name.strip_suffix('/') {
-        Some(folder) if !folder.is_empty() => (folder, Kind::Folder),
-        _ => (name, Kind::File),
+        Some(folder) if !folder.is_empty() => (folder, DeclaredKind::Folder),
+        _ => (name, DeclaredKind::File),
     };
-    let mut listed = Listed {
+    let mut listed = DirectoryEntry {
         shown: shown.as_str().into(),
         at: entry.central_header_start(),
         header: entry.header_start(),
@@ -201,7 +201,7 @@ fn examine(
     if let Some(what) = special_kind(entry.external_attributes()) {
         gate.findings.push(special(&shown, what));
     }
-    if kind == Kind::Folder {
+    if kind == DeclaredKind::Folder {
         if entry.size() > 0 {
             gate.findings
                 .push(contradiction(&shown, "it is a folder by its name, but has content"));
@@ -216,7 +216,7 @@ fn examine(
     check_packing(entry, &shown, gate, limits);
     listed.record = Some(directory.records.len());
     directory.listed.push(listed);
-    directory.records.push(Record {
+    directory.records.push(FileRecord {
         method: method(entry.compression()),
         packed: entry.compressed_size(),
         size: entry.size(),
@@ -227,7 +227,12 @@ fn examine(
     });
 }
 
-fn check_packing(entry: &ZipFileEntry<'_>, shown: &str, gate: &mut Gate<'_>, limits: &Limits) {
+fn check_packing(
+    entry: &ZipFileEntry<'_>,
+    shown: &str,
+    gate: &mut Gate<'_>,
+    limits: &PackageLimits,
+) {
     let raw = raw_method(entry.compression());
     if entry.encrypted() || raw == 99 {
         let found =
@@ -263,7 +268,11 @@ fn check_packing(entry: &ZipFileEntry<'_>, shown: &str, gate: &mut Gate<'_>, lim
 }
 
 /// Checks that the last record ends where the end record begins: bytes between them could be hidden entries.
-fn end_fault(handle: &Handle, last: Option<u64>, end: &End) -> io::Result<Option<&'static str>> {
+fn end_fault(
+    handle: &ArchiveHandle,
+    last: Option<u64>,
+    end: &EndRecord,
+) -> io::Result<Option<&'static str>> {
     let mut reached = end.start;
     if let Some(last) = last {
         let mut record = [0; RECORD_LEN];

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use super::handle::Handle;
+use super::handle::ArchiveHandle;
 use super::raw::{long, short, wide};
 
 const END: &[u8; 4] = b"PK\x05\x06";
@@ -19,7 +19,7 @@ const END64_HEAD: u64 = 12;
 
 /// Position of the directory, according to the end record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct EndRecord {
     pub(super) start: u64,
     /// End of the directory, where the end records begin.
     pub(super) end: u64,
@@ -29,7 +29,7 @@ pub(super) struct End {
 
 /// Reason not to trust the end of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum EndFault {
     Missing,
     BytesBehind,
     Split,
@@ -40,7 +40,7 @@ pub(super) enum Fault {
     Contradiction,
 }
 
-impl Fault {
+impl EndFault {
     /// Describes the fault as part of a sentence about the archive.
     pub(super) fn why(self) -> &'static str {
         match self {
@@ -59,18 +59,18 @@ impl Fault {
 }
 
 /// Reads the end records. The inner error tells why they cannot be trusted.
-pub(super) fn find(handle: &Handle) -> io::Result<Result<End, Fault>> {
+pub(super) fn find(handle: &ArchiveHandle) -> io::Result<Result<EndRecord, EndFault>> {
     let most = (END_LEN + usize::from(u16::MAX)) as u64;
     let from = handle.len().saturating_sub(most);
     let mut tail = vec![0; (handle.len() - from) as usize];
     let count = handle.read_at(&mut tail, from)?;
     tail.truncate(count);
     let Some(at) = tail.windows(END.len()).rposition(|four| four == END) else {
-        return Ok(Err(Fault::Missing));
+        return Ok(Err(EndFault::Missing));
     };
     let record = &tail[at..];
     if record.len() < END_LEN || record.len() != END_LEN + usize::from(short(record, 20)) {
-        return Ok(Err(Fault::BytesBehind));
+        return Ok(Err(EndFault::BytesBehind));
     }
     let (at, record) = (from + at as u64, &record[..END_LEN]);
     let end = match locator(handle, at)? {
@@ -82,22 +82,22 @@ pub(super) fn find(handle: &Handle) -> io::Result<Result<End, Fault>> {
             || short(record, 6) != 0
             || short(record, 8) != short(record, 10) =>
         {
-            return Ok(Err(Fault::Split));
+            return Ok(Err(EndFault::Split));
         }
         None => {
             let start = u64::from(long(record, 16));
             let end = start + u64::from(long(record, 12));
             if end != at {
-                return Ok(Err(Fault::Apart));
+                return Ok(Err(EndFault::Apart));
             }
-            End { start, end, entries: u64::from(short(record, 10)) }
+            EndRecord { start, end, entries: u64::from(short(record, 10)) }
         }
     };
     Ok(Ok(end))
 }
 
 /// Returns the target of the ZIP64 locator before the end record, if there is one.
-fn locator(handle: &Handle, end: u64) -> io::Result<Option<u64>> {
+fn locator(handle: &ArchiveHandle, end: u64) -> io::Result<Option<u64>> {
     let Some(at) = end.checked_sub(LOCATOR_LEN) else { return Ok(None) };
     let mut locator = [0; LOCATOR_LEN as usize];
     let whole = handle.read_at(&mut locator, at)? == locator.len();
@@ -106,24 +106,24 @@ fn locator(handle: &Handle, end: u64) -> io::Result<Option<u64>> {
 
 /// Reads the ZIP64 end record, which must end at the locator and agree with the older end record.
 fn find_wide(
-    handle: &Handle,
+    handle: &ArchiveHandle,
     locator: u64,
     at: u64,
     older: &[u8],
-) -> io::Result<Result<End, Fault>> {
+) -> io::Result<Result<EndRecord, EndFault>> {
     let mut record = [0; END64_LEN as usize];
     let whole = at < locator && handle.read_at(&mut record, at)? == record.len();
     if !whole || !record.starts_with(END64) {
-        return Ok(Err(Fault::WideMissing));
+        return Ok(Err(EndFault::WideMissing));
     }
     let length = wide(&record, 4);
     let fits = at.checked_add(END64_HEAD).and_then(|head| head.checked_add(length));
     if length < END64_LEN - END64_HEAD || fits != Some(locator) {
-        return Ok(Err(Fault::BytesBetween));
+        return Ok(Err(EndFault::BytesBetween));
     }
     let (entries, size, start) = (wide(&record, 32), wide(&record, 40), wide(&record, 48));
     if long(&record, 16) != 0 || long(&record, 20) != 0 || wide(&record, 24) != entries {
-        return Ok(Err(Fault::Split));
+        return Ok(Err(EndFault::Split));
     }
     let same = |older: u64, elsewhere: u64, value: u64| older == elsewhere || older == value;
     let (few, many) = (u64::from(u16::MAX), u64::from(u32::MAX));
@@ -132,10 +132,10 @@ fn find_wide(
         && same(u64::from(long(older, 12)), many, size)
         && same(u64::from(long(older, 16)), many, start);
     if !agree {
-        return Ok(Err(Fault::Contradiction));
+        return Ok(Err(EndFault::Contradiction));
     }
     if start.checked_add(size) != Some(at) {
-        return Ok(Err(Fault::Apart));
+        return Ok(Err(EndFault::Apart));
     }
-    Ok(Ok(End { start, end: at, entries }))
+    Ok(Ok(EndRecord { start, end: at, entries }))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-use super::handle::Handle;
+use super::handle::ArchiveHandle;
 use crate::source::CHUNK;
 
 /// Compression method of an entry.
@@ -17,7 +17,7 @@ pub(crate) enum Method {
 
 /// Location and size of an entry that passed the gate.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct ArchiveEntry {
     pub(crate) method: Method,
     /// Offset of the packed bytes.
     pub(crate) data: u64,
@@ -44,9 +44,13 @@ fn corrupt(why: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why.into())
 }
 
-impl Entry {
+impl ArchiveEntry {
     /// Reads the whole content.
-    pub(crate) fn read(&self, handle: &Handle, scratch: &mut Scratch) -> io::Result<Arc<[u8]>> {
+    pub(crate) fn read(
+        &self,
+        handle: &ArchiveHandle,
+        scratch: &mut Scratch,
+    ) -> io::Result<Arc<[u8]>> {
         let size =
             usize::try_from(self.size).map_err(|_| corrupt("it is too large for this machine"))?;
         let mut content: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
@@ -61,7 +65,7 @@ impl Entry {
     /// Passes the content to `take` in chunks, so that a large file needs little memory.
     pub(crate) fn stream(
         &self,
-        handle: &Handle,
+        handle: &ArchiveHandle,
         scratch: &mut Scratch,
         take: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -80,10 +84,14 @@ impl Entry {
         result
     }
 
-    fn reader<'a>(&'a self, handle: &'a Handle, scratch: &'a mut Scratch) -> Reader<'a> {
+    fn reader<'a>(
+        &'a self,
+        handle: &'a ArchiveHandle,
+        scratch: &'a mut Scratch,
+    ) -> EntryReader<'a> {
         scratch.inflate.reset(false);
         scratch.packed.clear();
-        Reader {
+        EntryReader {
             entry: self,
             handle,
             inflate: &mut scratch.inflate,
@@ -97,9 +105,9 @@ impl Entry {
     }
 }
 
-struct Reader<'a> {
-    entry: &'a Entry,
-    handle: &'a Handle,
+struct EntryReader<'a> {
+    entry: &'a ArchiveEntry,
+    handle: &'a ArchiveHandle,
     inflate: &'a mut Decompress,
     /// Packed bytes read so far, of which `taken` are consumed.
     input: &'a mut Vec<u8>,
@@ -111,7 +119,7 @@ struct Reader<'a> {
     crc: Crc,
 }
 
-impl Reader<'_> {
+impl EntryReader<'_> {
     fn fill(&mut self, buffer: &mut [u8]) -> io::Result<()> {
         let mut done = 0;
         while done < buffer.len() {

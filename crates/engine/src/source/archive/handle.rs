@@ -8,12 +8,12 @@ const WINDOW: usize = 64 * 1024;
 
 /// Open archive.
 #[derive(Debug)]
-pub(crate) struct Handle {
+pub(crate) struct ArchiveHandle {
     file: File,
     len: u64,
 }
 
-impl Handle {
+impl ArchiveHandle {
     pub(crate) fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         Ok(Self { file, len })
@@ -59,16 +59,16 @@ const MOST_READ: u64 = 64 * 1024 * 1024;
 
 /// Reader with its own cursor that buffers the bytes around it, because the directory is read in small pieces with a
 /// seek before each.
-pub(crate) struct Window<'a> {
-    handle: &'a Handle,
+pub(crate) struct ArchiveWindow<'a> {
+    handle: &'a ArchiveHandle,
     position: u64,
     start: u64,
     bytes: Vec<u8>,
     allowed: u64,
 }
 
-impl<'a> Window<'a> {
-    pub(crate) fn new(handle: &'a Handle) -> Self {
+impl<'a> ArchiveWindow<'a> {
+    pub(crate) fn new(handle: &'a ArchiveHandle) -> Self {
         Self { handle, position: 0, start: 0, bytes: Vec::new(), allowed: MOST_READ }
     }
 
@@ -79,7 +79,7 @@ impl<'a> Window<'a> {
     }
 }
 
-impl Read for Window<'_> {
+impl Read for ArchiveWindow<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.cached().is_empty() {
             self.bytes.resize(WINDOW, 0);
@@ -102,7 +102,7 @@ impl Read for Window<'_> {
     }
 }
 
-impl Seek for Window<'_> {
+impl Seek for ArchiveWindow<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = match to {
             SeekFrom::Start(position) => Some(position),

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use crewagent_format::diagnostic::{Diagnostic, Location};
 
-use super::directory::{Directory, Listed, contradiction, untrusted};
-use super::handle::{Handle, Window};
+use super::directory::{Directory, DirectoryEntry, contradiction, untrusted};
+use super::handle::{ArchiveHandle, ArchiveWindow};
 use super::raw::{Central, Extra, long, same_shape, short, wide};
 use crate::source::gate::Gate;
 
@@ -35,18 +35,18 @@ pub(super) struct Places {
 
 /// Checks the local header of every entry and records the offsets of the contents.
 pub(super) fn check(
-    handle: &Handle,
+    handle: &ArchiveHandle,
     directory: &mut Directory,
     gate: &mut Gate<'_>,
 ) -> io::Result<Places> {
-    let mut window = Window::new(handle);
+    let mut window = ArchiveWindow::new(handle);
     let mut buffer = Vec::new();
     let mut ranges: Vec<(Range<u64>, usize)> = Vec::with_capacity(directory.listed.len());
     for (index, listed) in directory.listed.iter().enumerate() {
         let central = Central::read(&mut window, listed.at)?;
         let record = listed.record.and_then(|at| directory.records.get_mut(at));
         match locate(handle, &central, listed, directory.start, &mut buffer)? {
-            Ok(Spot { data, end }) => {
+            Ok(EntryLocation { data, end }) => {
                 ranges.push((listed.header..end, index));
                 if let Some(record) = record {
                     record.data = data;
@@ -105,7 +105,7 @@ fn uncovered(ranges: &[(Range<u64>, usize)], directory: u64) -> Option<Diagnosti
 }
 
 /// Location of an entry.
-struct Spot {
+struct EntryLocation {
     /// Offset of the packed content.
     data: u64,
     /// Offset at which the next entry may begin.
@@ -114,12 +114,12 @@ struct Spot {
 
 /// Locates the packed content, or returns why the header cannot be trusted.
 fn locate(
-    handle: &Handle,
+    handle: &ArchiveHandle,
     central: &Central,
-    listed: &Listed,
+    listed: &DirectoryEntry,
     directory: u64,
     buffer: &mut Vec<u8>,
-) -> io::Result<Result<Spot, &'static str>> {
+) -> io::Result<Result<EntryLocation, &'static str>> {
     if listed.header >= directory {
         return Ok(Err("its header should stand behind the archive's directory"));
     }
@@ -169,11 +169,11 @@ fn locate(
             }
         }
     }
-    Ok(Ok(Spot { data, end }))
+    Ok(Ok(EntryLocation { data, end }))
 }
 
 /// Compares the fixed part of a header with the directory, except for the sizes.
-fn header_fault(header: &[u8], central: &Central, listed: &Listed) -> Option<&'static str> {
+fn header_fault(header: &[u8], central: &Central, listed: &DirectoryEntry) -> Option<&'static str> {
     let (flags, method) = (short(header, 6), short(header, 8));
     let differ = flags ^ central.flags();
     let known = flags & SIZES_FOLLOW == 0;
@@ -221,7 +221,7 @@ fn size_fault(
     header: &[u8],
     extra: Extra<'_>,
     central: &Central,
-    listed: &Listed,
+    listed: &DirectoryEntry,
 ) -> Option<&'static str> {
     let follow = central.flags() & SIZES_FOLLOW != 0;
     let mut numbers = extra.wide_numbers().into_iter();
@@ -246,7 +246,12 @@ fn size_fault(
 }
 
 /// Returns the length of the data descriptor, if it agrees with the directory.
-fn descriptor_len(handle: &Handle, at: u64, crc: u32, listed: &Listed) -> io::Result<Option<u64>> {
+fn descriptor_len(
+    handle: &ArchiveHandle,
+    at: u64,
+    crc: u32,
+    listed: &DirectoryEntry,
+) -> io::Result<Option<u64>> {
     let mut bytes = [0; DESCRIPTOR_LEN];
     let count = handle.read_at(&mut bytes, at)?;
     let bytes = &bytes[..count];

@@ -4,7 +4,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use flate2::Crc;
 
-use super::handle::Window;
+use super::handle::ArchiveWindow;
 
 /// Signature of a directory record.
 pub(super) const RECORD: &[u8; 4] = b"PK\x01\x02";
@@ -37,7 +37,7 @@ pub(super) struct Central {
 }
 
 impl Central {
-    pub(super) fn read(window: &mut Window<'_>, at: u64) -> io::Result<Self> {
+    pub(super) fn read(window: &mut ArchiveWindow<'_>, at: u64) -> io::Result<Self> {
         window.seek(SeekFrom::Start(at))?;
         let mut bytes = vec![0; RECORD_LEN];
         window.read_exact(&mut bytes)?;

@@ -11,7 +11,7 @@ use crewagent_format::path::PackagePath;
 
 use super::ImportError;
 use crate::durable::{Flush, make_read_only};
-use crate::source::{Reader, Source, for_each};
+use crate::source::{ReadBuffers, Source, for_each};
 use crate::store::StoreError;
 
 /// Writes all files below `target`, which is created. Fails if a file differs from what was digested before.
@@ -24,12 +24,14 @@ pub(super) fn extract(source: &Source, target: &Path) -> Result<(), ImportError>
     for folder in &folders {
         create(&target.join(folder))?;
     }
-    for_each(paths.len(), Reader::new, |reader, index| write(source, reader, paths[index], target))
+    for_each(paths.len(), ReadBuffers::new, |reader, index| {
+        write(source, reader, paths[index], target)
+    })
 }
 
 fn write(
     source: &Source,
-    reader: &mut Reader,
+    reader: &mut ReadBuffers,
     path: &PackagePath,
     target: &Path,
 ) -> Result<(), ImportError> {

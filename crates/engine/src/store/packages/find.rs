@@ -8,8 +8,8 @@ use crewagent_format::wording::distance;
 use semver::Version;
 use thiserror::Error;
 
-use super::record::Record;
-use super::{Damaged, Installed, Listing, Packages};
+use super::record::PackageRecord;
+use super::{Damaged, Installed, PackageListing, Packages};
 use crate::store::StoreError;
 use crate::store::layout::{DIGEST_DIGITS, folder_name, slug, stem};
 
@@ -49,14 +49,14 @@ pub enum FindError {
 
 /// Result of a search: an intact or a damaged package.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundPackage {
     /// Package that looks intact.
     Installed(Installed),
     /// Folder that can be removed, and most often repaired.
     Damaged(Damaged),
 }
 
-impl Found {
+impl FoundPackage {
     /// Returns its folder in the store.
     pub fn folder(&self) -> &Path {
         match self {
@@ -83,13 +83,13 @@ impl Packages<'_> {
     /// Finds one package. Without a version it returns the newest one; of several with one version, the last imported.
     pub fn find(&self, reference: &str) -> Result<Installed, FindError> {
         match self.find_any(reference)? {
-            Found::Installed(installed) => Ok(installed),
-            Found::Damaged(damaged) => Err(FindError::Damaged(Box::new(damaged))),
+            FoundPackage::Installed(installed) => Ok(installed),
+            FoundPackage::Damaged(damaged) => Err(FindError::Damaged(Box::new(damaged))),
         }
     }
 
     /// Finds a package, intact or damaged, so that it can be removed.
-    pub fn find_any(&self, reference: &str) -> Result<Found, FindError> {
+    pub fn find_any(&self, reference: &str) -> Result<FoundPackage, FindError> {
         choose_any(self.list()?, reference)
     }
 
@@ -102,7 +102,7 @@ impl Packages<'_> {
     ) -> Result<Option<Installed>, StoreError> {
         for digits in DIGEST_DIGITS {
             let folder = self.folder().join(folder_name(name, version, &digest, digits));
-            match Record::read(&folder) {
+            match PackageRecord::read(&folder) {
                 Ok(Some(installed)) if installed.digest == digest => return Ok(Some(installed)),
                 Ok(None) => break,
                 Ok(Some(_)) | Err(_) => {}
@@ -113,17 +113,17 @@ impl Packages<'_> {
 }
 
 /// Chooses an intact package, or a damaged one if no intact one matches.
-fn choose_any(listing: Listing, reference: &str) -> Result<Found, FindError> {
-    let Listing { installed, mut damaged } = listing;
+fn choose_any(listing: PackageListing, reference: &str) -> Result<FoundPackage, FindError> {
+    let PackageListing { installed, mut damaged } = listing;
     let is_folder = |folder: &Path| folder.file_name().is_some_and(|name| name == reference);
     if let Some(at) = damaged.iter().position(|one| is_folder(&one.folder)) {
-        return Ok(Found::Damaged(damaged.swap_remove(at)));
+        return Ok(FoundPackage::Damaged(damaged.swap_remove(at)));
     }
     if let Some(one) = installed.iter().find(|one| is_folder(&one.folder)) {
-        return Ok(Found::Installed(one.clone()));
+        return Ok(FoundPackage::Installed(one.clone()));
     }
     let error = match choose(installed, reference) {
-        Ok(installed) => return Ok(Found::Installed(installed)),
+        Ok(installed) => return Ok(FoundPackage::Installed(installed)),
         Err(
             error @ (FindError::Ambiguous { .. } | FindError::Damaged(_) | FindError::Store(_)),
         ) => {
@@ -135,7 +135,7 @@ fn choose_any(listing: Listing, reference: &str) -> Result<Found, FindError> {
         (0..damaged.len()).filter(|at| is_meant(&damaged[*at], reference)).collect();
     let names = |damaged: &[Damaged]| damaged.iter().map(Damaged::folder_name).collect();
     match (fits[..].as_ref(), error) {
-        ([at], _) => Ok(Found::Damaged(damaged.swap_remove(*at))),
+        ([at], _) => Ok(FoundPackage::Damaged(damaged.swap_remove(*at))),
         ([], FindError::Unknown { reference, similar, .. }) => {
             Err(FindError::Unknown { reference, similar, damaged: names(&damaged) })
         }

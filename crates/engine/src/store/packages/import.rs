@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use thiserror::Error;
 
 use super::extract::extract;
-use super::record::Record;
-use super::staging::Lock;
-use super::{FILES, Installed, Packages, Spot, record_path};
+use super::record::PackageRecord;
+use super::staging::PackagesLock;
+use super::{FILES, Installed, Packages, PlaceState, record_path};
 use crate::durable::{Flush, make_read_only};
 use crate::inspect::{Inspected, Rejection, inspect};
 use crate::source::{ReadError, Source, SourceError};
@@ -21,7 +21,7 @@ use crate::store::StoreError;
 
 /// Effect of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ImportOutcome {
     New,
     /// The same content exists already; nothing was changed.
     AlreadyThere,
@@ -33,7 +33,7 @@ pub enum Outcome {
 #[derive(Debug)]
 pub struct Imported {
     pub installed: Installed,
-    pub outcome: Outcome,
+    pub outcome: ImportOutcome,
     /// Warnings for the author.
     pub findings: Findings,
     /// Texts that the findings point into.
@@ -62,7 +62,7 @@ impl From<ReadError> for ImportError {
 
 /// Checked package without errors, not yet written.
 #[derive(Debug)]
-pub struct Prepared<'s> {
+pub struct PreparedImport<'s> {
     packages: Packages<'s>,
     origin: PathBuf,
     source: Source,
@@ -79,13 +79,13 @@ impl<'s> Packages<'s> {
     }
 
     /// Checks the folder or archive at a path, for callers that want to see it before the import.
-    pub fn prepare(&self, path: &Path) -> Result<Prepared<'s>, ImportError> {
+    pub fn prepare(&self, path: &Path) -> Result<PreparedImport<'s>, ImportError> {
         let Inspected { source, package, findings, sources } =
             inspect(path, &self.store.settings.import)?;
         let (Some(source), Some(package)) = (source, package) else {
             return Err(ImportError::Rejected(Box::new(Rejection { findings, sources })));
         };
-        Ok(Prepared {
+        Ok(PreparedImport {
             packages: *self,
             origin: path.to_owned(),
             source,
@@ -96,7 +96,7 @@ impl<'s> Packages<'s> {
     }
 }
 
-impl Prepared<'_> {
+impl PreparedImport<'_> {
     /// Returns the checked package.
     pub fn package(&self) -> &Package {
         &self.package
@@ -115,20 +115,20 @@ impl Prepared<'_> {
         Ok(Imported { installed, outcome, findings: self.findings, sources: self.sources })
     }
 
-    fn store(&self, on_wait: &mut dyn FnMut()) -> Result<(Installed, Outcome), ImportError> {
+    fn store(&self, on_wait: &mut dyn FnMut()) -> Result<(Installed, ImportOutcome), ImportError> {
         let manifest = self.package.manifest();
         let digest = self.source.digest()?;
         let spot = || self.packages.spot(&manifest.name, &manifest.version, digest);
-        if let Spot::Taken(installed) = spot() {
-            return Ok((installed, Outcome::AlreadyThere));
+        if let PlaceState::Taken(installed) = spot() {
+            return Ok((installed, ImportOutcome::AlreadyThere));
         }
-        let lock = Lock::acquire(&self.packages.folder(), on_wait)?;
+        let lock = PackagesLock::acquire(&self.packages.folder(), on_wait)?;
         // Another process may have imported it first.
         let (folder, outcome) = match spot() {
-            Spot::Taken(installed) => return Ok((installed, Outcome::AlreadyThere)),
-            Spot::Free(folder) => (folder, Outcome::New),
-            Spot::Broken(folder) => (folder, Outcome::Repaired),
-            Spot::Newer(damaged) => return Err(StoreError::Damaged(damaged).into()),
+            PlaceState::Taken(installed) => return Ok((installed, ImportOutcome::AlreadyThere)),
+            PlaceState::Free(folder) => (folder, ImportOutcome::New),
+            PlaceState::Broken(folder) => (folder, ImportOutcome::Repaired),
+            PlaceState::Newer(damaged) => return Err(StoreError::Damaged(damaged).into()),
         };
         let installed = Installed {
             name: manifest.name.clone(),
@@ -149,20 +149,24 @@ impl Prepared<'_> {
 
     fn write(
         &self,
-        lock: &Lock,
+        lock: &PackagesLock,
         installed: &Installed,
-        outcome: Outcome,
+        outcome: ImportOutcome,
     ) -> Result<(), ImportError> {
         let staging = lock.create_staging()?;
         let flush = Flush::new(staging.path()).map_err(StoreError::io("open", staging.path()))?;
         extract(&self.source, &staging.path().join(FILES))?;
         let record = record_path(staging.path());
-        Record::new(installed).write(staging.path()).map_err(StoreError::io("write", &record))?;
+        PackageRecord::new(installed)
+            .write(staging.path())
+            .map_err(StoreError::io("write", &record))?;
         make_read_only(&record).map_err(StoreError::io("protect", &record))?;
         flush.all(staging.path()).map_err(StoreError::io("flush", staging.path()))?;
         match outcome {
-            Outcome::Repaired => staging.replace(&installed.folder)?,
-            Outcome::New | Outcome::AlreadyThere => staging.publish(&installed.folder)?,
+            ImportOutcome::Repaired => staging.replace(&installed.folder)?,
+            ImportOutcome::New | ImportOutcome::AlreadyThere => {
+                staging.publish(&installed.folder)?
+            }
         }
         Ok(())
     }

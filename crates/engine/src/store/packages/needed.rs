@@ -2,7 +2,7 @@
 
 use crewagent_format::integrity::Digest;
 
-use super::{Found, Packages};
+use super::{FoundPackage, Packages};
 use crate::store::runs::lock::holder;
 use crate::store::runs::{Of, RunError, RunKind, RunRecord};
 use crate::store::{RunId, Runs};
@@ -18,11 +18,11 @@ pub struct NeededBy {
 
 impl Packages<'_> {
     /// Collects the runs and conversations that need a package. Unreadable ones do not count.
-    pub fn needed_by(&self, found: &Found) -> Result<NeededBy, RunError> {
+    pub fn needed_by(&self, found: &FoundPackage) -> Result<NeededBy, RunError> {
         let mut needed = NeededBy::default();
         let digest = match found {
-            Found::Installed(installed) => Some(installed.digest),
-            Found::Damaged(damaged) => damaged.digest,
+            FoundPackage::Installed(installed) => Some(installed.digest),
+            FoundPackage::Damaged(damaged) => damaged.digest,
         };
         let Some(digest) = digest else { return Ok(needed) };
         for kind in [RunKind::Runs, RunKind::Conversations] {

@@ -20,7 +20,7 @@ const FORMAT: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Record {
+pub(super) struct PackageRecord {
     format: u32,
     name: String,
     version: Version,
@@ -31,7 +31,7 @@ pub(super) struct Record {
     bytes: u64,
 }
 
-impl Record {
+impl PackageRecord {
     pub(super) fn new(installed: &Installed) -> Self {
         Self {
             format: FORMAT,
@@ -67,7 +67,7 @@ impl Record {
         };
         let unclear = |error| broken(format!("`{RECORD}` cannot be understood: {error}"));
         // Only this field is certain to exist in a newer record.
-        let Head { format } = serde_json::from_slice(&text).map_err(unclear)?;
+        let PackageRecordHead { format } = serde_json::from_slice(&text).map_err(unclear)?;
         if format > FORMAT {
             let reason =
                 format!("it was imported by a newer version of this program (format {format})");
@@ -97,6 +97,6 @@ impl Record {
 
 /// Field that every version of the record has.
 #[derive(Deserialize)]
-struct Head {
+struct PackageRecordHead {
     format: u32,
 }

@@ -14,13 +14,13 @@ const STAGING: &str = ".staging-";
 const REPLACED: &str = ".replaced-";
 
 /// Lock held while packages are changed. The system releases it if the process dies.
-pub(super) struct Lock {
+pub(super) struct PackagesLock {
     /// Closing the file releases the lock.
     _file: File,
     packages: PathBuf,
 }
 
-impl Lock {
+impl PackagesLock {
     /// Waits for the lock, then removes leftovers of a crash. Calls `on_wait` once if another process holds it.
     pub(super) fn acquire(packages: &Path, on_wait: &mut dyn FnMut()) -> Result<Self, StoreError> {
         fs::create_dir_all(packages).map_err(StoreError::io("create", packages))?;
@@ -104,7 +104,7 @@ impl Lock {
 
 /// Staging folder, removed on drop unless it was published.
 pub(super) struct Staging<'l> {
-    lock: &'l Lock,
+    lock: &'l PackagesLock,
     path: PathBuf,
     published: bool,
 }
@@ -161,9 +161,10 @@ mod tests {
     use super::*;
 
     /// Calls `check` with the lock of a store and the folder of its only package.
-    fn with_package(check: impl FnOnce(&Lock, &Path)) {
+    fn with_package(check: impl FnOnce(&PackagesLock, &Path)) {
         let home = tempfile::tempdir().unwrap();
-        let lock = Lock::acquire(home.path(), &mut || panic!("nobody else has it")).unwrap();
+        let lock =
+            PackagesLock::acquire(home.path(), &mut || panic!("nobody else has it")).unwrap();
         let package = home.path().join("demo-1.0.0-abcdef12");
         fs::create_dir(&package).unwrap();
         fs::write(package.join("old"), "old").unwrap();
@@ -223,9 +224,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let (told, waits) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
-            let first = Lock::acquire(home.path(), &mut || ()).unwrap();
+            let first = PackagesLock::acquire(home.path(), &mut || ()).unwrap();
             scope.spawn(|| {
-                drop(Lock::acquire(home.path(), &mut || told.send(()).unwrap()).unwrap())
+                drop(PackagesLock::acquire(home.path(), &mut || told.send(()).unwrap()).unwrap())
             });
             waits.recv().unwrap();
             drop(first);

@@ -16,7 +16,7 @@ const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Record {
+pub(super) struct ProjectRecord {
     schema_version: u32,
     id: ProjectId,
     name: String,
@@ -29,11 +29,11 @@ pub(super) struct Record {
 /// Field that every version of the record has.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Head {
+struct ProjectRecordHead {
     schema_version: u32,
 }
 
-impl Record {
+impl ProjectRecord {
     pub(super) fn of(project: &Project) -> Result<Vec<u8>, ProjectError> {
         let record = Self {
             schema_version: SCHEMA_VERSION,
@@ -54,7 +54,8 @@ impl Record {
         let damaged = |reason: String| ProjectError::Damaged { id: id.clone(), reason };
         let unclear =
             |error: serde_json::Error| damaged(format!("`{RECORD}` cannot be understood: {error}"));
-        let Head { schema_version } = serde_json::from_slice(bytes).map_err(unclear)?;
+        let ProjectRecordHead { schema_version } =
+            serde_json::from_slice(bytes).map_err(unclear)?;
         if schema_version > SCHEMA_VERSION {
             return Err(damaged(format!(
                 "it was written by a newer version of this program (version {schema_version}); update this program"

@@ -4,7 +4,7 @@ use crewagent_core::event::Event;
 use crewagent_core::frame_id::FrameId;
 use jiff::Timestamp;
 
-use super::lock::{Holder, Lock, Taken, Wait};
+use super::lock::{Holder, LockResult, LockWait, RunLock};
 use super::record::{RECORD, RunRecord, RunSubject, SCHEMA_VERSION};
 use super::{
     BLOBS, CALLS, LOGS, NO_PACKAGE, ProjectId, RunError, RunFolder, RunId, Runs, STATE,
@@ -67,16 +67,18 @@ pub(super) fn now() -> Option<Timestamp> {
 }
 
 /// Creates a hidden empty folder with a lock, which tells it from the leftover of a crash.
-fn create_staging(runs: &Folder, id: &RunId) -> Result<(Folder, Lock), RunError> {
+fn create_staging(runs: &Folder, id: &RunId) -> Result<(Folder, RunLock), RunError> {
     let mut last = None;
     for attempt in 1..=ATTEMPTS {
         let staging = runs.join(&format!("{STAGING}{id}.{attempt}"));
         // Before it is locked, another process may take it for a leftover.
-        let locked = staging.create().and_then(|()| Lock::create(&staging));
+        let locked = staging.create().and_then(|()| RunLock::create(&staging));
         match locked {
-            Ok(Taken::Ours(lock)) if staging.exists()? => return Ok((staging, lock)),
-            Ok(Taken::Ours(_)) => {}
-            Ok(Taken::Theirs(holder)) => last = Some(RunError::InUse { id: id.clone(), holder }),
+            Ok(LockResult::Ours(lock)) if staging.exists()? => return Ok((staging, lock)),
+            Ok(LockResult::Ours(_)) => {}
+            Ok(LockResult::Theirs(holder)) => {
+                last = Some(RunError::InUse { id: id.clone(), holder })
+            }
             Err(error) => {
                 let kind = error.error.kind();
                 let is_lost =
@@ -92,7 +94,11 @@ fn create_staging(runs: &Folder, id: &RunId) -> Result<(Folder, Lock), RunError>
 }
 
 /// Writes and flushes the initial content of a run.
-fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lock), RunError> {
+fn fill(
+    staging: &Folder,
+    new: &NewRun,
+    mut lock: RunLock,
+) -> Result<(RunRecord, RunLock), RunError> {
     let holder = Holder { pid: Some(std::process::id()), since: now(), epoch: FIRST };
     lock.sign(staging, &holder)?;
     let record = RunRecord {
@@ -136,7 +142,7 @@ fn fill(staging: &Folder, new: &NewRun, mut lock: Lock) -> Result<(RunRecord, Lo
 fn publish(
     staging: &Folder,
     folder: &Folder,
-    (record, lock): (RunRecord, Lock),
+    (record, lock): (RunRecord, RunLock),
 ) -> Result<RunFolder, RunError> {
     // Windows cannot rename a folder that contains an open file.
     let lock = (!cfg!(windows)).then_some(lock);
@@ -148,15 +154,20 @@ fn publish(
     opened
 }
 
-fn flushed(folder: &Folder, record: RunRecord, lock: Option<Lock>) -> Result<RunFolder, RunError> {
+fn flushed(
+    folder: &Folder,
+    record: RunRecord,
+    lock: Option<RunLock>,
+) -> Result<RunFolder, RunError> {
     if let Some(runs) = folder.above() {
         runs.sync()?;
     }
-    let lock = match lock
-        .map_or_else(|| Lock::take(folder, Wait::Briefly), |lock| Ok(Taken::Ours(lock)))?
-    {
-        Taken::Ours(lock) => lock,
-        Taken::Theirs(holder) => return Err(RunError::InUse { id: record.run_id, holder }),
+    let lock = match lock.map_or_else(
+        || RunLock::take(folder, LockWait::Briefly),
+        |lock| Ok(LockResult::Ours(lock)),
+    )? {
+        LockResult::Ours(lock) => lock,
+        LockResult::Theirs(holder) => return Err(RunError::InUse { id: record.run_id, holder }),
     };
     let blobs = Blobs::new(folder.join(BLOBS));
     let (journal, recovered) = Journal::open(folder_of(folder, LOGS), blobs.clone())?;
@@ -171,7 +182,7 @@ fn clear(runs: &Folder) -> Result<(), DiskError> {
         }
         let folder = runs.join(&name);
         // A process that still works on it holds its lock. A leftover that cannot be removed does no harm.
-        let Ok(Taken::Ours(lock)) = Lock::take(&folder, Wait::None) else { continue };
+        let Ok(LockResult::Ours(lock)) = RunLock::take(&folder, LockWait::None) else { continue };
         // Windows cannot rename a folder that contains an open file.
         let lock = (!cfg!(windows)).then_some(lock);
         // Rename it first: while its files are deleted one by one, its owner could start to use it again.

@@ -220,7 +220,7 @@ fn position(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
 
 /// Adds status and cost from the end of the journal.
 fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
-    let ending = Ending::of(folder).map_err(|error| error.to_string())?;
+    let ending = JournalEnding::of(folder).map_err(|error| error.to_string())?;
     summary.updated = ending.updated();
     let Tail { phase, reason, message, asks, spent, .. } = ending.tail;
     summary.status = phase.map_or(Status::Unknown, status);
@@ -236,12 +236,12 @@ fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
 
 /// End of a journal.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Ending {
+pub(in crate::store) struct JournalEnding {
     pub(in crate::store) tail: Tail,
     is_damaged: bool,
 }
 
-impl Ending {
+impl JournalEnding {
     /// Reads as much of the end as needed.
     pub(in crate::store) fn of(folder: &Folder) -> Result<Self, JournalError> {
         let mut events = tail(&folder_of(folder, LOGS))?;

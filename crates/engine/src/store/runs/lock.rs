@@ -45,49 +45,49 @@ impl fmt::Display for Holder {
 
 /// Lock on a run, released on drop.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(super) struct RunLock {
     file: File,
 }
 
 /// Behaviour while another process holds the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wait {
+pub(super) enum LockWait {
     /// Retry for a few milliseconds: a reader releases it within that time.
     Briefly,
     None,
 }
 
 /// Result of taking the lock.
-pub(super) enum Taken {
-    Ours(Lock),
+pub(super) enum LockResult {
+    Ours(RunLock),
     Theirs(Holder),
 }
 
-impl Lock {
+impl RunLock {
     /// Takes the lock in a run's folder.
-    pub(super) fn take(folder: &Folder, wait: Wait) -> Result<Taken, DiskError> {
+    pub(super) fn take(folder: &Folder, wait: LockWait) -> Result<LockResult, DiskError> {
         let mut file = match folder.open(LOCK, Opening::Change) {
             // A run that was copied here has no lock file.
             Err(error) if error.is_missing() => folder.open(LOCK, Opening::Fresh)?,
             other => other?,
         };
-        let tries = if wait == Wait::Briefly { TRIES } else { 1 };
+        let tries = if wait == LockWait::Briefly { TRIES } else { 1 };
         for attempt in 1..=tries {
             match try_lock(folder, || file.try_lock())? {
-                Attempt::Done => return Ok(Taken::Ours(Self { file })),
+                Attempt::Done => return Ok(LockResult::Ours(Self { file })),
                 Attempt::Refused if attempt < tries => std::thread::sleep(PAUSE),
                 Attempt::Refused => {}
             }
         }
-        Ok(Taken::Theirs(read(&mut file)))
+        Ok(LockResult::Theirs(read(&mut file)))
     }
 
     /// Takes the lock in a folder that no other process knows yet.
-    pub(super) fn create(folder: &Folder) -> Result<Taken, DiskError> {
+    pub(super) fn create(folder: &Folder) -> Result<LockResult, DiskError> {
         let mut file = folder.open(LOCK, Opening::New)?;
         match try_lock(folder, || file.try_lock())? {
-            Attempt::Done => Ok(Taken::Ours(Self { file })),
-            Attempt::Refused => Ok(Taken::Theirs(read(&mut file))),
+            Attempt::Done => Ok(LockResult::Ours(Self { file })),
+            Attempt::Refused => Ok(LockResult::Theirs(read(&mut file))),
         }
     }
 
@@ -109,7 +109,7 @@ impl Lock {
 }
 
 /// Unlocks explicitly: a child process that is being spawned briefly has a copy of the file handle.
-impl Drop for Lock {
+impl Drop for RunLock {
     fn drop(&mut self) {
         let _ = self.file.unlock();
     }

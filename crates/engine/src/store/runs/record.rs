@@ -119,7 +119,7 @@ impl RunWorkflow {
 /// Field that every version of the record has.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Head {
+struct RunRecordHead {
     schema_version: u32,
 }
 
@@ -149,7 +149,7 @@ impl RunRecord {
                 Err(damaged(format!("its `{RECORD}` is that of run {}", record.run_id)))
             }
             Ok(record) => Ok(record),
-            Err(error) => match serde_json::from_slice::<Head>(&bytes) {
+            Err(error) => match serde_json::from_slice::<RunRecordHead>(&bytes) {
                 Ok(head) if head.schema_version > SCHEMA_VERSION => {
                     Err(newer(id, head.schema_version))
                 }

@@ -17,7 +17,7 @@ const HEAD: &str = "# Keys of models. Only you can read this file; keep it so, a
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct SecretsFile {
     #[serde(default)]
     keys: BTreeMap<String, String>,
 }
@@ -36,7 +36,7 @@ pub(super) fn read(path: &Path) -> Result<BTreeMap<String, SecretString>, Secret
     let mut text = String::new();
     file.take(MOST).read_to_string(&mut text).map_err(failed)?;
     let text = SecretString::from(text);
-    let kept: Kept = toml::from_str(text.expose_secret()).map_err(|error| {
+    let kept: SecretsFile = toml::from_str(text.expose_secret()).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let before = text.expose_secret().get(..at).unwrap_or_default();
         SecretError::Wrong { path: path.to_owned(), line: before.matches('\n').count() + 1 }
@@ -48,7 +48,7 @@ pub(super) fn read(path: &Path) -> Result<BTreeMap<String, SecretString>, Secret
 pub(super) fn write(path: &Path, keys: &BTreeMap<String, SecretString>) -> Result<(), SecretError> {
     let failed = |error| SecretError::Io { action: "write", path: path.to_owned(), error };
     let keys = keys.iter().map(|(name, key)| (name.clone(), key.expose_secret().to_owned()));
-    let text = toml::to_string(&Kept { keys: keys.collect() })
+    let text = toml::to_string(&SecretsFile { keys: keys.collect() })
         .map_err(|_| failed(io::ErrorKind::InvalidData.into()))?;
     let text = SecretString::from(format!("{HEAD}{text}"));
     replace(path, text.expose_secret().as_bytes()).map_err(failed)

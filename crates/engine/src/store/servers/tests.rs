@@ -22,10 +22,11 @@ fn text(home: &tempfile::TempDir, name: &str) -> String {
 
 /// Builds a server that is a program with these variables.
 fn program(name: &str, env: &[(&str, &str)]) -> ImportedServer {
-    let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), Template::new(*value).unwrap());
+    let pair =
+        |(name, value): &(&str, &str)| ((*name).to_owned(), VariableTemplate::new(*value).unwrap());
     let way = ServerWay::Child {
         command: "npx".to_owned(),
-        args: vec![Template::new("server").unwrap()],
+        args: vec![VariableTemplate::new("server").unwrap()],
         env: env.iter().map(pair).collect(),
         cwd: None,
     };

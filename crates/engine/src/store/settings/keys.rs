@@ -2,14 +2,14 @@
 
 /// One setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct SettingKey {
     /// Name with its table, as `run.max-turns`. `*` stands for a name that the user chooses.
     pub name: &'static str,
     /// Description.
     pub about: &'static str,
 }
 
-impl Key {
+impl SettingKey {
     /// Returns true if there can be many of it, under names that the user chooses.
     pub fn is_family(&self) -> bool {
         self.name.contains('*')
@@ -26,7 +26,7 @@ impl Key {
 macro_rules! keys {
     ($($name:literal: $about:literal,)*) => {
         /// All settings, in the order of the documentation.
-        pub(super) const KEYS: &[Key] = &[$(Key { name: $name, about: $about }),*];
+        pub(super) const KEYS: &[SettingKey] = &[$(SettingKey { name: $name, about: $about }),*];
     };
 }
 

@@ -17,7 +17,7 @@ use crewagent_dialect::profile::Profile;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value as Json};
 
-pub use self::changes::{Changes, ProfileSettings};
+pub use self::changes::{ProfileChanges, ProfileSettings};
 pub use self::choice::{ChosenModel, Environment, MEASURED, UnknownModel};
 pub use self::key::KeySource;
 use super::Settings;
@@ -72,8 +72,8 @@ pub struct ModelSettings {
     #[serde(default, skip_serializing_if = "Map::is_empty", deserialize_with = "fields")]
     pub fields: Map<String, Json>,
     /// Differences from the profile.
-    #[serde(default, skip_serializing_if = "Changes::is_empty")]
-    pub changes: Changes,
+    #[serde(default, skip_serializing_if = "ProfileChanges::is_empty")]
+    pub changes: ProfileChanges,
 }
 
 fn some_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {

@@ -15,7 +15,7 @@ use crewagent_core::tool::server_tool::ServerName;
 use serde::{Deserialize, Serialize};
 
 pub use self::import::{ImportedServer, ServersFile, import};
-pub use self::template::{Missing, Template};
+pub use self::template::{Missing, VariableTemplate};
 use super::timeout::Timeout;
 
 /// MCP servers.
@@ -36,7 +36,7 @@ impl Default for McpTable {
 
 /// Settings of one server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "ServerSettingsFile", into = "ServerSettingsFile")]
 pub struct ServerSettings {
     /// True if runs may use it; false for a new server.
     pub enabled: bool,
@@ -53,48 +53,48 @@ pub enum ServerWay {
     /// Child process, over its standard input and output.
     Child {
         command: String,
-        args: Vec<Template>,
+        args: Vec<VariableTemplate>,
         /// Variables in addition to the few that every server gets.
-        env: BTreeMap<String, Template>,
+        env: BTreeMap<String, VariableTemplate>,
         /// Working directory; ours when absent.
         cwd: Option<PathBuf>,
     },
     /// Streamable HTTP.
     Http {
-        url: Template,
+        url: VariableTemplate,
         /// Headers of every request.
-        headers: BTreeMap<String, Template>,
+        headers: BTreeMap<String, VariableTemplate>,
     },
 }
 
 /// Form of [`ServerSettings`] in the file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-struct Written {
+struct ServerSettingsFile {
     enabled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    args: Vec<Template>,
+    args: Vec<VariableTemplate>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    env: BTreeMap<String, Template>,
+    env: BTreeMap<String, VariableTemplate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<Template>,
+    url: Option<VariableTemplate>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    headers: BTreeMap<String, Template>,
+    headers: BTreeMap<String, VariableTemplate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     startup_timeout: Option<Timeout>,
     #[serde(skip_serializing_if = "Option::is_none")]
     call_timeout: Option<Timeout>,
 }
 
-impl TryFrom<Written> for ServerSettings {
+impl TryFrom<ServerSettingsFile> for ServerSettings {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, Self::Error> {
-        let Written { enabled, command, args, env, cwd, url, headers, .. } = written;
+    fn try_from(written: ServerSettingsFile) -> Result<Self, Self::Error> {
+        let ServerSettingsFile { enabled, command, args, env, cwd, url, headers, .. } = written;
         let (startup_timeout, call_timeout) = (written.startup_timeout, written.call_timeout);
         let has_child = !args.is_empty() || !env.is_empty() || cwd.is_some();
         let way = match (command, url) {
@@ -126,7 +126,7 @@ impl TryFrom<Written> for ServerSettings {
     }
 }
 
-impl From<ServerSettings> for Written {
+impl From<ServerSettings> for ServerSettingsFile {
     fn from(settings: ServerSettings) -> Self {
         let ServerSettings { enabled, way, startup_timeout, call_timeout } = settings;
         let rest = Self { enabled, startup_timeout, call_timeout, ..Self::default() };
@@ -144,7 +144,7 @@ impl ServerWay {
     pub fn line(&self) -> String {
         match self {
             Self::Child { command, args, .. } => {
-                let words = args.iter().map(Template::as_str);
+                let words = args.iter().map(VariableTemplate::as_str);
                 [command.as_str()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
             }
             Self::Http { url, .. } => url.to_string(),
@@ -158,7 +158,7 @@ impl ServerWay {
         match self {
             Self::Child { args, .. } => {
                 let mut is_next = false;
-                for arg in args.iter().map(Template::as_str) {
+                for arg in args.iter().map(VariableTemplate::as_str) {
                     found.extend((is_next && !arg.starts_with('-')).then_some(arg));
                     found.extend(named_secrets(arg));
                     is_next = arg.starts_with('-') && !arg.contains('=') && is_secret(arg);
@@ -199,14 +199,14 @@ pub(super) fn is_secret(name: &str) -> bool {
     words.any(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
-fn check_variable(name: &str, value: &Template) -> Result<(), String> {
+fn check_variable(name: &str, value: &VariableTemplate) -> Result<(), String> {
     if !template::is_variable(name) {
         return Err(format!("`{name}` is not the name of an environment variable"));
     }
     check_open(name, value)
 }
 
-fn check_header(name: &str, value: &Template) -> Result<(), String> {
+fn check_header(name: &str, value: &VariableTemplate) -> Result<(), String> {
     const OURS: [&str; 4] = ["content-type", "content-length", "host", "accept"];
     let small = name.to_ascii_lowercase();
     let is_legal = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
@@ -220,7 +220,7 @@ fn check_header(name: &str, value: &Template) -> Result<(), String> {
 }
 
 /// Refuses a secret in plain text in the settings.
-fn check_open(name: &str, value: &Template) -> Result<(), String> {
+fn check_open(name: &str, value: &VariableTemplate) -> Result<(), String> {
     if is_secret(name) && !value.has_references() && !value.as_str().is_empty() {
         return Err(format!(
             "`{name}` looks like a secret, which never stands in the settings; write ${{VARIABLE}} and set that, or let `crewagent mcp add` put it away"
@@ -229,7 +229,7 @@ fn check_open(name: &str, value: &Template) -> Result<(), String> {
     Ok(())
 }
 
-fn check_url(url: &Template) -> Result<(), String> {
+fn check_url(url: &VariableTemplate) -> Result<(), String> {
     let text = url.as_str();
     let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     let rest = if text.starts_with("${") { Some(text) } else { rest };

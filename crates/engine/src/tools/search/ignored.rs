@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::mounts::Tree;
+use crate::mounts::MountTree;
 
 /// Bytes read of an ignore file.
 const MAX_FILE: u64 = 256 * 1024;
@@ -51,7 +51,7 @@ struct Level {
 
 impl Rules {
     /// Returns the rules inside a folder, given those above it.
-    pub(super) fn enter(&self, tree: Tree<'_>, folder: &str, signs: Signs) -> Self {
+    pub(super) fn enter(&self, tree: MountTree<'_>, folder: &str, signs: Signs) -> Self {
         if !(signs.ignore || signs.gitignore || signs.git) {
             return self.clone();
         }
@@ -98,7 +98,7 @@ fn verdict(rules: &Gitignore, path: &str, is_folder: bool) -> Option<bool> {
     }
 }
 
-fn read(tree: Tree<'_>, folder: &str, name: &str) -> Option<Gitignore> {
+fn read(tree: MountTree<'_>, folder: &str, name: &str) -> Option<Gitignore> {
     let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
     let bytes = tree.head(&path, MAX_FILE)?;
     let text = String::from_utf8_lossy(&bytes);

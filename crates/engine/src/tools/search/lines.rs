@@ -14,7 +14,7 @@ const LEAD: usize = 100;
 
 /// A matching line.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct MatchLine {
     pub(super) number: u64,
     /// In characters, from 1.
     pub(super) column: usize,
@@ -23,7 +23,7 @@ pub(super) struct Line {
     pub(super) after: Vec<String>,
 }
 
-impl Line {
+impl MatchLine {
     /// Returns the size of its text and context in bytes.
     pub(super) fn bytes(&self) -> usize {
         let around = self.before.iter().chain(&self.after);
@@ -32,19 +32,19 @@ impl Line {
 }
 
 /// A sink that collects the matches of one file.
-pub(super) struct Lines<'m> {
+pub(super) struct MatchCollector<'m> {
     matcher: &'m RegexMatcher,
     before: usize,
     after: usize,
     max: usize,
-    pub(super) found: Vec<Line>,
+    pub(super) found: Vec<MatchLine>,
     /// The last `before` lines, with their numbers.
     recent: VecDeque<(u64, String)>,
     /// Index of the first match that may still lack lines after it.
     open: usize,
 }
 
-impl<'m> Lines<'m> {
+impl<'m> MatchCollector<'m> {
     pub(super) fn new(matcher: &'m RegexMatcher, before: usize, after: usize, max: usize) -> Self {
         Self { matcher, before, after, max, found: Vec::new(), recent: VecDeque::new(), open: 0 }
     }
@@ -69,7 +69,7 @@ impl<'m> Lines<'m> {
     }
 }
 
-impl Sink for Lines<'_> {
+impl Sink for MatchCollector<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
@@ -85,7 +85,7 @@ impl Sink for Lines<'_> {
         }
         if self.found.len() < self.max {
             let column = characters(&line[..at]) + 1;
-            self.found.push(Line { number, column, text, before, after: Vec::new() });
+            self.found.push(MatchLine { number, column, text, before, after: Vec::new() });
         }
         Ok(true)
     }

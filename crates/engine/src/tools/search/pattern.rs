@@ -17,12 +17,12 @@ const MAX_NESTING: u32 = 64;
 const MAX_HEAP: usize = 16 << 20;
 
 /// A compiled query.
-pub(super) struct Pattern {
+pub(super) struct QueryPattern {
     pub(super) matcher: RegexMatcher,
     searcher: SearcherBuilder,
 }
 
-impl Pattern {
+impl QueryPattern {
     /// Compiles the query, or returns why it cannot.
     pub(super) fn new(request: &Search) -> Result<Self, Box<Refusal>> {
         let query = request.query.as_str();

@@ -12,12 +12,12 @@ use std::sync::{Mutex, PoisonError};
 use grep_searcher::Searcher;
 
 use super::Search;
-use super::lines::{Line, Lines};
+use super::lines::{MatchCollector, MatchLine};
 use super::parallel::{Then, for_each};
-use super::pattern::Pattern;
-use super::walk::{Files, skip};
+use super::pattern::QueryPattern;
+use super::walk::{SearchFiles, skip};
 use crate::cancel::Deadline;
-use crate::mounts::Tree;
+use crate::mounts::MountTree;
 
 /// Limit in bytes up to which a file is read whole before it is searched.
 const WHOLE: u64 = 2 << 20;
@@ -27,19 +27,19 @@ const BLOCK: usize = 16;
 const BUFFER: usize = 128 * 1024;
 
 /// A search in progress.
-pub(super) struct Scan<'s> {
-    pattern: &'s Pattern,
+pub(super) struct SearchScan<'s> {
+    pattern: &'s QueryPattern,
     request: &'s Search,
     deadline: &'s Deadline,
     /// Index of the last file that is needed.
     last: AtomicUsize,
-    tally: Mutex<Tally>,
+    tally: Mutex<ScanTally>,
 }
 
 #[derive(Default)]
-struct Tally {
+struct ScanTally {
     /// Matches by the index of their file.
-    lines: BTreeMap<usize, Vec<Line>>,
+    lines: BTreeMap<usize, Vec<MatchLine>>,
     total: usize,
     /// Files that could not be read.
     skipped: Vec<usize>,
@@ -49,9 +49,9 @@ struct Tally {
 }
 
 /// Result of a scan.
-pub(super) struct Outcome {
+pub(super) struct ScanOutcome {
     /// With the index of their file, in order.
-    pub(super) lines: Vec<(usize, Line)>,
+    pub(super) lines: Vec<(usize, MatchLine)>,
     pub(super) matches_found: usize,
     pub(super) files_scanned: usize,
     pub(super) files_skipped: usize,
@@ -63,8 +63,12 @@ struct Worker {
     buffer: Vec<u8>,
 }
 
-impl<'s> Scan<'s> {
-    pub(super) fn new(pattern: &'s Pattern, request: &'s Search, deadline: &'s Deadline) -> Self {
+impl<'s> SearchScan<'s> {
+    pub(super) fn new(
+        pattern: &'s QueryPattern,
+        request: &'s Search,
+        deadline: &'s Deadline,
+    ) -> Self {
         let last = AtomicUsize::new(usize::MAX);
         Self { pattern, request, deadline, last, tally: Mutex::default() }
     }
@@ -74,7 +78,7 @@ impl<'s> Scan<'s> {
     }
 
     /// Searches many files, and skips those that cannot be read.
-    pub(super) fn files(&mut self, tree: Tree<'_>, files: &Files) -> io::Result<()> {
+    pub(super) fn files(&mut self, tree: MountTree<'_>, files: &SearchFiles) -> io::Result<()> {
         for_each(
             files.len(),
             BLOCK,
@@ -111,10 +115,10 @@ impl<'s> Scan<'s> {
         self.failure()
     }
 
-    fn lines(&self, worker: &mut Worker, mut file: File, size: u64) -> io::Result<Vec<Line>> {
+    fn lines(&self, worker: &mut Worker, mut file: File, size: u64) -> io::Result<Vec<MatchLine>> {
         let Search { before, after, max_matches, .. } = *self.request;
         let matcher = &self.pattern.matcher;
-        let mut lines = Lines::new(matcher, before, after, max_matches + 1);
+        let mut lines = MatchCollector::new(matcher, before, after, max_matches + 1);
         if size > WHOLE {
             worker.searcher.search_reader(matcher, file, &mut lines)?;
             return Ok(lines.found);
@@ -129,7 +133,7 @@ impl<'s> Scan<'s> {
     }
 
     /// Adds the matches of a file, and drops those that will not be shown.
-    fn note(&self, index: usize, result: io::Result<Option<Vec<Line>>>) -> Then {
+    fn note(&self, index: usize, result: io::Result<Option<Vec<MatchLine>>>) -> Then {
         if matches!(&result, Ok(Some(lines)) if lines.is_empty()) {
             return Then::GoOn;
         }
@@ -159,13 +163,13 @@ impl<'s> Scan<'s> {
     }
 
     /// Returns the result of a scan over this many files.
-    pub(super) fn finish(self, files: usize) -> Outcome {
+    pub(super) fn finish(self, files: usize) -> ScanOutcome {
         let tally = self.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let scanned = files.min(self.last.into_inner().saturating_add(1));
         let before = |indices: &[usize]| indices.iter().filter(|index| **index < scanned).count();
         let (skipped, gone) = (before(&tally.skipped), before(&tally.gone));
         let lines = tally.lines.into_iter();
-        Outcome {
+        ScanOutcome {
             lines: lines
                 .flat_map(|(file, lines)| lines.into_iter().map(move |line| (file, line)))
                 .collect(),
@@ -176,7 +180,7 @@ impl<'s> Scan<'s> {
     }
 }
 
-impl Tally {
+impl ScanTally {
     /// Drops the last files while one match too many is left without them.
     fn trim(&mut self, max: usize) {
         while let Some(entry) = self.lines.last_entry() {

@@ -9,16 +9,16 @@ use super::globs::Globs;
 use super::ignored::{Rules, Signs};
 use super::parallel::{Then, for_each};
 use crate::cancel::Deadline;
-use crate::mounts::{Kind, Links, Tree};
+use crate::mounts::{EntryKind, Links, MountTree};
 
 /// Limit of names seen in one call.
 const MAX_SEEN: usize = 1_000_000;
 
 /// Files to search.
 #[derive(Default)]
-pub(super) struct Files {
+pub(super) struct SearchFiles {
     /// Sorted; a folder comes before its subfolders.
-    folders: Vec<Folder>,
+    folders: Vec<SearchFolder>,
     /// For each folder, the number of files before its own.
     starts: Vec<usize>,
     count: usize,
@@ -28,23 +28,23 @@ pub(super) struct Files {
     pub(super) skipped: usize,
 }
 
-struct Folder {
+struct SearchFolder {
     path: String,
     files: Vec<String>,
 }
 
 /// A folder to list.
-struct Job {
+struct FolderJob {
     path: String,
     rules: Rules,
     links: Links,
 }
 
-impl Files {
+impl SearchFiles {
     /// Returns a list of one file.
     pub(super) fn single(path: &str) -> Self {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let folder = Folder { path: folder.to_owned(), files: vec![name.to_owned()] };
+        let folder = SearchFolder { path: folder.to_owned(), files: vec![name.to_owned()] };
         Self { folders: vec![folder], starts: vec![0], count: 1, ..Self::default() }
     }
 
@@ -75,16 +75,16 @@ impl Files {
 
 /// Lists a folder and everything in it level by level, each level on all cores.
 pub(super) fn walk(
-    tree: Tree<'_>,
+    tree: MountTree<'_>,
     folder: &str,
     globs: &Globs,
     deadline: &Deadline,
-) -> io::Result<Files> {
-    let mut files = Files::default();
+) -> io::Result<SearchFiles> {
+    let mut files = SearchFiles::default();
     let mut seen = 0;
     let rules = rules_above(tree, folder);
     // The model named this folder, which may be a link.
-    let mut level = vec![Job { path: folder.to_owned(), rules, links: Links::Followed }];
+    let mut level = vec![FolderJob { path: folder.to_owned(), rules, links: Links::Followed }];
     let mut is_first = true;
     while !level.is_empty() && !deadline.is_over() {
         let listed = list_level(tree, &level, globs);
@@ -112,20 +112,20 @@ pub(super) fn walk(
 
 /// Counts an unreadable entry as skipped, ignores a removed one, and returns other errors.
 pub(super) fn skip(error: io::Error, skipped: &mut usize) -> io::Result<()> {
-    use io::ErrorKind as Kind;
+    use io::ErrorKind;
     if crate::disk::is_exhausted(&error) {
         return Err(error);
     }
-    if !matches!(error.kind(), Kind::NotFound | Kind::NotADirectory) {
+    if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
         *skipped += 1;
     }
     Ok(())
 }
 
 /// A folder, its subfolders, and the number of names seen.
-type Listed = io::Result<(Folder, Vec<Job>, usize)>;
+type FolderListing = io::Result<(SearchFolder, Vec<FolderJob>, usize)>;
 
-fn list_level(tree: Tree<'_>, level: &[Job], globs: &Globs) -> Vec<Listed> {
+fn list_level(tree: MountTree<'_>, level: &[FolderJob], globs: &Globs) -> Vec<FolderListing> {
     let listed = Mutex::new(Vec::with_capacity(level.len()));
     for_each(
         level.len(),
@@ -140,23 +140,23 @@ fn list_level(tree: Tree<'_>, level: &[Job], globs: &Globs) -> Vec<Listed> {
     listed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn list(tree: Tree<'_>, job: &Job, globs: &Globs) -> Listed {
+fn list(tree: MountTree<'_>, job: &FolderJob, globs: &Globs) -> FolderListing {
     let mut signs = Signs::default();
     let mut entries = Vec::new();
     let mut seen = 0;
     tree.each(&job.path, job.links, MAX_SEEN, |name, kind| {
         seen += 1;
         signs.see(name);
-        if matches!(kind, Kind::File | Kind::Folder) {
+        if matches!(kind, EntryKind::File | EntryKind::Folder) {
             entries.push((name.to_owned(), kind));
         }
     })?;
     let rules = job.rules.enter(tree, &job.path, signs);
-    let mut folder = Folder { path: job.path.clone(), files: Vec::new() };
+    let mut folder = SearchFolder { path: job.path.clone(), files: Vec::new() };
     let mut jobs = Vec::new();
     for (name, kind) in entries {
         let path = joined(&job.path, &name);
-        let is_folder = kind == Kind::Folder;
+        let is_folder = kind == EntryKind::Folder;
         if globs.excludes(&path) || is_ignored(&rules, globs, &path, &name, is_folder) {
             continue;
         }
@@ -165,7 +165,7 @@ fn list(tree: Tree<'_>, job: &Job, globs: &Globs) -> Listed {
             continue;
         }
         if is_folder {
-            jobs.push(Job { path, rules: rules.clone(), links: Links::Refused });
+            jobs.push(FolderJob { path, rules: rules.clone(), links: Links::Refused });
         } else if globs.wants_file(&path) {
             folder.files.push(name);
         }
@@ -184,7 +184,7 @@ fn is_ignored(rules: &Rules, globs: &Globs, path: &str, name: &str, is_folder: b
 }
 
 /// Returns the rules of the folders above the searched one, within the mount.
-fn rules_above(tree: Tree<'_>, folder: &str) -> Rules {
+fn rules_above(tree: MountTree<'_>, folder: &str) -> Rules {
     let mut rules = Rules::default();
     let ends = folder.match_indices('/').map(|(index, _)| index);
     let above = std::iter::once(0).chain(ends).filter(|_| !folder.is_empty());

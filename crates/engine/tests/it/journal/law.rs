@@ -81,14 +81,14 @@ proptest! {
         }
         // All bytes are accounted for.
         let rest = match judged.rest {
-            Rest::Nothing => 0,
-            Rest::Torn { bytes } | Rest::Repeated { bytes } | Rest::Damaged { bytes } => bytes,
+            TrailingBytes::Nothing => 0,
+            TrailingBytes::Torn { bytes } | TrailingBytes::Repeated { bytes } | TrailingBytes::Damaged { bytes } => bytes,
         };
         prop_assert_eq!(judged.good + rest, bytes.len() as u64);
         // The good part is judged the same without the rest.
         let good = usize::try_from(judged.good).unwrap();
         let again = recover(&bytes[..good]);
-        prop_assert_eq!(again.rest, Rest::Nothing);
+        prop_assert_eq!(again.rest, TrailingBytes::Nothing);
         prop_assert_eq!(again.events, judged.events);
     }
 }

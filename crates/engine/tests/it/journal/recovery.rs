@@ -160,6 +160,6 @@ fn a_line_of_50_megabytes_costs_no_memory_and_no_records() {
     let mut bytes = lines(&inputs(2));
     let long = spoken(3, &"x".repeat(MAX_RECORD));
     bytes.extend(lines(&[long]));
-    assert!(matches!(recover(&bytes).rest, Rest::Torn { .. }));
+    assert!(matches!(recover(&bytes).rest, TrailingBytes::Torn { .. }));
     assert_eq!(recover(&bytes).events.len(), 2);
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_engine::cancel::Deadline;
-use crewagent_engine::mounts::{Answer, Before, Mounts, Roots};
+use crewagent_engine::mounts::{Before, MountResult, Mounts, Roots};
 use crewagent_engine::tools::list::{List, list};
-use crewagent_engine::tools::search::{Found, Search, search};
+use crewagent_engine::tools::search::{Search, SearchResult, search};
 use tempfile::TempDir;
 
 use crate::support::{snapshot, write};
@@ -80,7 +80,7 @@ impl MountsFixture {
         all
     }
 
-    pub(crate) fn replace(&self, path: &str, content: &str) -> Answer<()> {
+    pub(crate) fn replace(&self, path: &str, content: &str) -> MountResult<()> {
         self.mounts.replace(&writable(path), content.as_bytes(), Before::Anything)
     }
 
@@ -117,14 +117,14 @@ impl MountsFixture {
         answers
     }
 
-    pub(crate) fn search(&self, query: &str, path: &str) -> Answer<Found> {
+    pub(crate) fn search(&self, query: &str, path: &str) -> MountResult<SearchResult> {
         let request = Search::new(query, vpath(path));
         search(&self.mounts, &request, &Deadline::default())
     }
 }
 
 /// Returns everything that a model could see of an answer, and more.
-pub(crate) fn answer<T: Debug>(answer: Answer<T>) -> String {
+pub(crate) fn answer<T: Debug>(answer: MountResult<T>) -> String {
     match answer {
         Ok(Ok(value)) => format!("{value:?}"),
         Ok(Err(refusal)) => describe(&refusal),
@@ -145,7 +145,7 @@ pub(crate) fn writable(text: &str) -> WritablePath {
 }
 
 #[track_caller]
-pub(crate) fn check_code<T: Debug>(answer: Answer<T>, expected: RefusalCode) -> Refusal {
+pub(crate) fn check_code<T: Debug>(answer: MountResult<T>, expected: RefusalCode) -> Refusal {
     match answer.unwrap() {
         Err(refusal) if refusal.code == expected => refusal,
         other => panic!("{expected:?} was expected, not {other:?}"),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crewagent_core::refusal::RefusalCode;
-use crewagent_engine::mounts::{Answer, Before};
+use crewagent_engine::mounts::{Before, MountResult};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::fixture::{MountsFixture, REAL, SECRET, describe, vpath, writable};
@@ -27,7 +27,7 @@ struct Counts {
 
 impl Counts {
     /// Counts an answer. The caller checks the content.
-    fn count<T>(&self, answer: Answer<T>) -> Option<T> {
+    fn count<T>(&self, answer: MountResult<T>) -> Option<T> {
         match answer.unwrap() {
             Ok(value) => {
                 self.done.fetch_add(1, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use crewagent_core::refusal::RefusalCode;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::disk::DiskErrorKind;
-use crewagent_engine::mounts::{Before, Kind, Mounts, Roots};
+use crewagent_engine::mounts::{Before, EntryKind, Mounts, Roots};
 use crewagent_engine::tools::search::{Search, search};
 use crewagent_format::integrity::Digest;
 
@@ -46,7 +46,7 @@ fn every_mount_is_readable() {
             fixture.mounts.read(&vpath(path), 100).unwrap().unwrap().bytes,
             content.as_bytes()
         );
-        assert_eq!(fixture.mounts.stat(&vpath(path)).unwrap().unwrap().kind, Kind::File);
+        assert_eq!(fixture.mounts.stat(&vpath(path)).unwrap().unwrap().kind, EntryKind::File);
     }
     write(&fixture.project(), ".git/config", "[core]\n");
     assert!(fixture.mounts.read(&vpath("@project/.git/config"), 9).unwrap().is_ok());
@@ -90,7 +90,7 @@ fn a_folder_is_no_file() {
     let fixture = MountsFixture::new();
     for path in ["@project", "@project/sub", "@state"] {
         check_code(fixture.mounts.read(&vpath(path), 10), RefusalCode::InvalidArguments);
-        assert_eq!(fixture.mounts.stat(&vpath(path)).unwrap().unwrap().kind, Kind::Folder);
+        assert_eq!(fixture.mounts.stat(&vpath(path)).unwrap().unwrap().kind, EntryKind::Folder);
     }
 }
 

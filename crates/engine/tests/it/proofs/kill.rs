@@ -8,7 +8,7 @@ use crewagent_core::event::{
     UserEvent,
 };
 use crewagent_core::state::document::StateDocument;
-use crewagent_engine::journal::Rest;
+use crewagent_engine::journal::TrailingBytes;
 
 use super::fixture::{Picture, ProofFixture, check_kept, clock};
 use super::record::{Scale, scale};
@@ -88,7 +88,10 @@ pub(crate) fn check_readable(fixture: &ProofFixture, case: &dyn std::fmt::Debug)
         let document = std::fs::read_to_string(run.join("state/workflow.md")).unwrap();
         StateDocument::read(document).unwrap_or_else(|error| panic!("{case:?}: {error}"));
         let rest = fixture.judged().rest;
-        assert!(matches!(rest, Rest::Nothing | Rest::Torn { .. }), "{case:?}: {rest:?}");
+        assert!(
+            matches!(rest, TrailingBytes::Nothing | TrailingBytes::Torn { .. }),
+            "{case:?}: {rest:?}"
+        );
     }
 }
 
@@ -101,7 +104,7 @@ fn check_kill(fixture: &ProofFixture, calm: &Calm, fault: Fault) {
     check_readable(fixture, &fault);
     let judged = fixture.judged();
     assert!(
-        judged.rest == Rest::Nothing || matches!(fault, Fault::Torn(_)),
+        judged.rest == TrailingBytes::Nothing || matches!(fault, Fault::Torn(_)),
         "{fault:?}: {:?}",
         judged.rest
     );

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crewagent_core::refusal::RefusalCode;
-use crewagent_engine::tools::{Change, Outcome};
+use crewagent_engine::tools::{ChangeOutcome, PlannedChange};
 use serde_json::{Value as Json, json};
 
 use super::fixture::{STATE, ToolsFixture};
@@ -62,9 +62,9 @@ fn carry(
     fixture: &ToolsFixture,
     name: &str,
     arguments: &Json,
-    change: &Change,
-    planned: Option<&Change>,
-) -> Outcome {
+    change: &PlannedChange,
+    planned: Option<&PlannedChange>,
+) -> ChangeOutcome {
     let call = fixture.parse(name, arguments).unwrap();
     fixture.carry_out(&fixture.mounts, &call, &change.intent, planned).unwrap()
 }
@@ -88,7 +88,7 @@ fn carrying_out_twice_is_carrying_out_once() {
     }
 }
 
-fn put_at(fixture: &ToolsFixture, change: &Change, index: usize, at: At) {
+fn put_at(fixture: &ToolsFixture, change: &PlannedChange, index: usize, at: At) {
     let images = &change.files[index];
     let path = images.path.to_string();
     match (at, &images.before) {

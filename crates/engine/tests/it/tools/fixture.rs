@@ -15,7 +15,9 @@ use crewagent_core::state::project_path::ProjectPath;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::mounts::{MountError, Mounts, Roots};
-use crewagent_engine::tools::{CallContext, Change, Moves, Outcome, Plan, Recent, Tools};
+use crewagent_engine::tools::{
+    CallContext, CallPlan, ChangeOutcome, Moves, PlannedChange, Recent, Tools,
+};
 use crewagent_format::package::{Workflow, check};
 use crewagent_testkit::package::MemoryFiles;
 use serde_json::{Value as Json, json};
@@ -136,7 +138,7 @@ impl ToolsFixture {
         Call::parse(name, &arguments.to_string(), &self.policy)
     }
 
-    pub(crate) fn plan(&self, name: &str, arguments: Json) -> Plan {
+    pub(crate) fn plan(&self, name: &str, arguments: Json) -> CallPlan {
         let call = self.parse(name, &arguments).unwrap();
         let created = self.created.borrow().clone();
         tools(&self.mounts).plan(&call, &self.context(&created)).unwrap()
@@ -144,9 +146,9 @@ impl ToolsFixture {
 
     /// Returns the change that a call plans.
     #[track_caller]
-    pub(crate) fn change(&self, name: &str, arguments: Json) -> Change {
+    pub(crate) fn change(&self, name: &str, arguments: Json) -> PlannedChange {
         match self.plan(name, arguments) {
-            Plan::Change(change) => *change,
+            CallPlan::Change(change) => *change,
             other => panic!("{other:?}"),
         }
     }
@@ -156,8 +158,8 @@ impl ToolsFixture {
         mounts: &Mounts,
         call: &Call,
         intent: &Intent,
-        planned: Option<&Change>,
-    ) -> Result<Outcome, MountError> {
+        planned: Option<&PlannedChange>,
+    ) -> Result<ChangeOutcome, MountError> {
         let created = self.created.borrow().clone();
         tools(mounts).carry_out(call, intent, planned, &self.context(&created))
     }
@@ -183,13 +185,13 @@ impl ToolsFixture {
         };
         let created = self.created.borrow().clone();
         let described = match tools(&self.mounts).plan(&call, &self.context(&created)).unwrap() {
-            Plan::Answer(answer) => CallOutcome::new(answer, None),
-            Plan::Change(change) => {
+            CallPlan::Answer(answer) => CallOutcome::new(answer, None),
+            CallPlan::Change(change) => {
                 let outcome =
                     self.carry_out(&self.mounts, &call, &change.intent, Some(&change)).unwrap();
                 CallOutcome::new(outcome.answer, outcome.state)
             }
-            other @ (Plan::Ask(_) | Plan::Approve(_)) => panic!("{other:?}"),
+            other @ (CallPlan::Ask(_) | CallPlan::Approve(_)) => panic!("{other:?}"),
         };
         let mut books = self.created.borrow_mut();
         if described.state.is_some() {
@@ -277,7 +279,7 @@ fn answers(mounts: &Mounts, name: &str, arguments: &Json) -> Vec<String> {
     let never = Deadline::default();
     let context = context(&policy, &never);
     match tools(mounts).plan(&call, &context) {
-        Ok(Plan::Change(change)) => {
+        Ok(CallPlan::Change(change)) => {
             described.push(serde_json::to_string(&change.intent).unwrap());
             match tools(mounts).carry_out(&call, &change.intent, Some(&change), &context) {
                 Ok(outcome) => described.push(format!("{outcome:?}")),
@@ -299,8 +301,8 @@ pub(crate) fn refusal_code(mounts: &Mounts, name: &str, arguments: Json) -> Opti
     };
     let never = Deadline::default();
     match tools(mounts).plan(&call, &context(&policy, &never)).unwrap() {
-        Plan::Answer(answer) => answer.refused,
-        Plan::Change(_) | Plan::Ask(_) | Plan::Approve(_) => None,
+        CallPlan::Answer(answer) => answer.refused,
+        CallPlan::Change(_) | CallPlan::Ask(_) | CallPlan::Approve(_) => None,
     }
 }
 

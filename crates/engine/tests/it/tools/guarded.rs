@@ -4,7 +4,7 @@ use crewagent_core::event::Moved;
 use crewagent_core::refusal::RefusalCode;
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_engine::mounts::{Mounts, Roots};
-use crewagent_engine::tools::{Moves, Plan};
+use crewagent_engine::tools::{CallPlan, Moves};
 use crewagent_format::integrity::Digest;
 use serde_json::{Value as Json, json};
 
@@ -131,7 +131,7 @@ fn an_update_that_changes_nothing_is_answered_with_the_state() {
     let set = update(json!({"variables": {"set": {"topic": "x"}}}));
     fixture.call("fs.apply_patch", set.clone());
     let before = fixture.text(STATE);
-    assert!(matches!(fixture.plan("fs.apply_patch", set.clone()), Plan::Answer(_)));
+    assert!(matches!(fixture.plan("fs.apply_patch", set.clone()), CallPlan::Answer(_)));
     let told = fixture.call("fs.apply_patch", set);
     assert_eq!(told.json["ok"], true);
     assert_eq!(told.json["sha256Before"], told.json["sha256After"]);
@@ -192,7 +192,7 @@ fn a_guided_run_asks_before_each_move() {
     fixture.moves = Moves::Ask;
     let before = fixture.text(STATE);
     match fixture.plan("fs.apply_patch", step("decide-02-project-type")) {
-        Plan::Approve(moved) => assert_eq!(moved.to, "decide-02-project-type"),
+        CallPlan::Approve(moved) => assert_eq!(moved.to, "decide-02-project-type"),
         other => panic!("{other:?}"),
     }
     assert_eq!(fixture.text(STATE), before);

@@ -4,7 +4,7 @@ use std::fs;
 
 use crewagent_core::question::QuestionKind;
 use crewagent_core::refusal::RefusalCode;
-use crewagent_engine::tools::Plan;
+use crewagent_engine::tools::CallPlan;
 use crewagent_format::integrity::Digest;
 use serde_json::json;
 
@@ -250,7 +250,7 @@ fn a_question_is_handed_on() {
     let fixture = ToolsFixture::new();
     let arguments = json!({"question": "Which?", "kind": "choice", "options": [{"value": "a"}]});
     match fixture.plan("ui.ask_user", arguments) {
-        Plan::Ask(question) => assert_eq!(question.kind, QuestionKind::Choice),
+        CallPlan::Ask(question) => assert_eq!(question.kind, QuestionKind::Choice),
         other => panic!("{other:?}"),
     }
     let none = json!({"question": "Which?", "kind": "choice"});

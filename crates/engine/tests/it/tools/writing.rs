@@ -3,7 +3,7 @@
 use std::fs;
 
 use crewagent_core::refusal::RefusalCode;
-use crewagent_engine::tools::Plan;
+use crewagent_engine::tools::CallPlan;
 use crewagent_format::integrity::Digest;
 use serde_json::{Value as Json, json};
 
@@ -36,7 +36,7 @@ fn a_write_has_three_modes() {
     fixture.check_refused("fs.write", create, RefusalCode::Precondition, &says);
     // Writing the same text again is allowed and changes nothing.
     let same = json!({"path": path, "content": "twoé"});
-    assert!(matches!(fixture.plan("fs.write", same.clone()), Plan::Answer(_)));
+    assert!(matches!(fixture.plan("fs.write", same.clone()), CallPlan::Answer(_)));
     check_written(&fixture, same, path, 5, "twoé");
     // Text can be appended to binary files.
     fixture.put("@project/bin", b"\0\xff");

@@ -77,7 +77,7 @@ fn some(text: &str) -> Option<&str> {
 
 /// Field in which an author writes a word of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
+pub enum WordField {
     Trigger,
     /// Other spelling of the trigger.
     Cmd,
@@ -87,19 +87,19 @@ pub enum Spot {
 }
 
 /// Returns the texts that choose an item, with the fields that hold them.
-pub fn phrases(item: &MenuItem) -> Vec<(Spot, Phrase<'_>)> {
-    let trigger = item.trigger.as_deref().map(|text| (Spot::Trigger, text));
-    let cmd = item.cmd.as_deref().map(|text| (Spot::Cmd, text));
-    let code = item.code().map(|text| (Spot::Code, text));
+pub fn phrases(item: &MenuItem) -> Vec<(WordField, Phrase<'_>)> {
+    let trigger = item.trigger.as_deref().map(|text| (WordField::Trigger, text));
+    let cmd = item.cmd.as_deref().map(|text| (WordField::Cmd, text));
+    let code = item.code().map(|text| (WordField::Code, text));
     let aliases = item.triggers.iter().enumerate().filter(|(_, trigger)| trigger.is_alias());
-    let aliases =
-        aliases.filter_map(|(at, trigger)| Some((Spot::Alias(at), trigger.matches.as_deref()?)));
+    let aliases = aliases
+        .filter_map(|(at, trigger)| Some((WordField::Alias(at), trigger.matches.as_deref()?)));
     let all = trigger.into_iter().chain(cmd).chain(code).chain(aliases);
     all.map(|(spot, text)| (spot, Phrase::new(text))).collect()
 }
 
 /// Returns the words that choose an item exactly, with the fields that hold them.
-pub fn exact_words(item: &MenuItem) -> Vec<(Spot, &str)> {
+pub fn exact_words(item: &MenuItem) -> Vec<(WordField, &str)> {
     let phrases = phrases(item).into_iter();
     phrases.filter_map(|(spot, phrase)| Some((spot, phrase.word?))).collect()
 }

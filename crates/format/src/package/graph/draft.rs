@@ -12,7 +12,7 @@ use crate::id::{AgentId, NodeId, WorkflowId};
 use crate::package::agents::not_empty;
 use crate::package::versioned;
 use crate::path::PackagePath;
-use crate::shape::{self, Object, Reader};
+use crate::shape::{self, Object, ShapeReader};
 use crate::syntax::Tree;
 use crate::version::{Minor, SchemaVersion};
 
@@ -56,13 +56,13 @@ pub(in crate::package) struct EdgeDraft {
 }
 
 impl GraphDraft {
-    pub(in crate::package) fn read(tree: &Tree, reader: &mut Reader<'_>) -> Self {
+    pub(in crate::package) fn read(tree: &Tree, reader: &mut ShapeReader<'_>) -> Self {
         let mut draft = Self::default();
         draft.fill(tree, reader);
         draft
     }
 
-    fn fill(&mut self, tree: &Tree, reader: &mut Reader<'_>) -> Option<()> {
+    fn fill(&mut self, tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<()> {
         let mut object = Object::open(tree, reader)?;
         self.version = object.required("schemaVersion", reader, versioned);
         self.entry = object.required("entryNodeId", reader, shape::id(NodeId::new));
@@ -155,7 +155,7 @@ impl EdgeDraft {
     }
 }
 
-fn node(tree: &Tree, minor: Minor, reader: &mut Reader<'_>) -> Option<NodeDraft> {
+fn node(tree: &Tree, minor: Minor, reader: &mut ShapeReader<'_>) -> Option<NodeDraft> {
     let mut object = Object::open(tree, reader)?;
     let mut draft = NodeDraft {
         id: object.required("id", reader, shape::id(NodeId::new)),
@@ -183,7 +183,7 @@ fn node(tree: &Tree, minor: Minor, reader: &mut Reader<'_>) -> Option<NodeDraft>
 }
 
 /// Reads an agent id. Other tools write `""` for none.
-fn agent_id(tree: &Tree, reader: &mut Reader<'_>) -> Option<Option<AgentId>> {
+fn agent_id(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Option<AgentId>> {
     if tree.as_str().is_some_and(|text| text.trim().is_empty()) {
         return Some(None);
     }
@@ -191,7 +191,7 @@ fn agent_id(tree: &Tree, reader: &mut Reader<'_>) -> Option<Option<AgentId>> {
 }
 
 /// Reports the keys of 1.2 in a 1.1 graph as unknown and suggests the newer version.
-fn refuse_newer_keys(tree: &Tree, object: &mut Object<'_>, reader: &mut Reader<'_>) {
+fn refuse_newer_keys(tree: &Tree, object: &mut Object<'_>, reader: &mut ShapeReader<'_>) {
     for key in ["subworkflowRef", "passContext", "resultVariables"] {
         if let Some(entry) = tree.get(key) {
             let message = format!("`{}` may not have a key `{key}` in format 1.1", reader.trail());
@@ -202,7 +202,7 @@ fn refuse_newer_keys(tree: &Tree, object: &mut Object<'_>, reader: &mut Reader<'
     }
 }
 
-fn edge(tree: &Tree, reader: &mut Reader<'_>) -> Option<EdgeDraft> {
+fn edge(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<EdgeDraft> {
     let mut object = Object::open(tree, reader)?;
     let draft = EdgeDraft {
         from: object.required("from", reader, shape::id(NodeId::new)),
@@ -219,7 +219,7 @@ fn edge(tree: &Tree, reader: &mut Reader<'_>) -> Option<EdgeDraft> {
     Some(draft)
 }
 
-fn condition(tree: &Tree, reader: &mut Reader<'_>) -> Option<Condition> {
+fn condition(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Condition> {
     match Condition::parse(tree) {
         Ok(condition) => Some(condition),
         Err(errors) => {

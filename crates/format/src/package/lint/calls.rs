@@ -30,7 +30,7 @@ pub(super) fn resolve(
     all_known: bool,
     findings: &mut Findings,
 ) -> Resolved {
-    let names = Names::new(workflows, all_known);
+    let names = WorkflowNames::new(workflows, all_known);
     let mut found: Vec<GraphCalls> = Vec::new();
     let mut by_graph: HashMap<&PackagePath, usize> = HashMap::new();
     let mut graph_of: Vec<Option<usize>> = Vec::new();
@@ -60,14 +60,14 @@ struct GraphCalls {
 }
 
 /// Workflows of the package by id and by the path of their document.
-struct Names {
+struct WorkflowNames {
     ids: Vec<WorkflowId>,
     known: HashSet<WorkflowId>,
     documents: HashMap<PackagePath, WorkflowId>,
     all_known: bool,
 }
 
-impl Names {
+impl WorkflowNames {
     fn new(workflows: &[WorkflowDraft], all_known: bool) -> Self {
         let ids: Vec<_> = workflows.iter().filter_map(|workflow| workflow.id.clone()).collect();
         let mut documents = HashMap::new();
@@ -109,14 +109,14 @@ impl Names {
 }
 
 /// Node of a graph, with the input of its rules.
-struct Caller<'g> {
+struct CallingNode<'g> {
     read: &'g GraphRead,
     index: usize,
     node: &'g NodeDraft,
     id: &'g NodeId,
 }
 
-impl<'g> Caller<'g> {
+impl<'g> CallingNode<'g> {
     fn place(&self, key: &'static str) -> Location {
         self.read.document.place(&["nodes".into(), self.index.into(), key.into()])
     }
@@ -135,7 +135,7 @@ impl<'g> Caller<'g> {
 fn calls_of(
     read: &GraphRead,
     document: Option<&PackagePath>,
-    names: &Names,
+    names: &WorkflowNames,
     findings: &mut Findings,
 ) -> GraphCalls {
     let mut found = GraphCalls::default();
@@ -143,14 +143,14 @@ fn calls_of(
     let ways_out = ways_out(read);
     for (index, node) in read.draft.nodes.iter().enumerate() {
         let (Some(id), Some(kind)) = (&node.id, node.kind) else { continue };
-        let caller = Caller { read, index, node, id };
+        let caller = CallingNode { read, index, node, id };
         if kind != NodeKind::Subworkflow {
             ignored_call(&caller, kind, names, findings);
             continue;
         }
         let child = match &node.subworkflow_ref {
             // The name was unreadable.
-            None => Child::Nobody,
+            None => CalledWorkflow::Nobody,
             Some(Some(name)) => by_graph(&caller, name, names, findings),
             Some(None) if minor >= Minor::V1_2 => {
                 no_reference(&caller, findings);
@@ -165,7 +165,7 @@ fn calls_of(
         if let Some(ways_out) = &ways_out {
             one_way_out(&caller, ways_out.get(id.as_str()).copied().unwrap_or(0), findings);
         }
-        if let Child::Workflow(call, place) = child {
+        if let CalledWorkflow::Workflow(call, place) = child {
             found.children.entry(call.workflow.clone()).or_insert(place);
             found.calls.insert(id.clone(), call);
         }
@@ -173,7 +173,7 @@ fn calls_of(
     found
 }
 
-enum Child {
+enum CalledWorkflow {
     /// Workflow of the package, named at this location.
     Workflow(Subworkflow, Location),
     /// The name is wrong or was unreadable.
@@ -181,34 +181,34 @@ enum Child {
 }
 
 fn by_graph(
-    caller: &Caller<'_>,
+    caller: &CallingNode<'_>,
     name: &WorkflowId,
-    names: &Names,
+    names: &WorkflowNames,
     findings: &mut Findings,
-) -> Child {
+) -> CalledWorkflow {
     let place = caller.place("subworkflowRef");
     if names.by_id(name.as_str()).is_none() {
         unknown(name.as_str(), place, names, findings);
-        return Child::Nobody;
+        return CalledWorkflow::Nobody;
     }
     let call = Subworkflow {
         workflow: name.clone(),
         pass_context: caller.node.pass_context.flatten().unwrap_or(false),
         result_variables: caller.node.result_variables.clone().unwrap_or_default(),
     };
-    Child::Workflow(call, place)
+    CalledWorkflow::Workflow(call, place)
 }
 
 /// Resolves the child of a 1.1 graph, which the step names. A step that names none, or none of this package, runs as a
 /// plain step, as in other tools: `None`.
 fn by_step(
-    caller: &Caller<'_>,
+    caller: &CallingNode<'_>,
     document: Option<&PackagePath>,
-    names: &Names,
+    names: &WorkflowNames,
     findings: &mut Findings,
-) -> Option<Child> {
+) -> Option<CalledWorkflow> {
     // An unreadable step may name a child.
-    let Some(front) = caller.front() else { return Some(Child::Nobody) };
+    let Some(front) = caller.front() else { return Some(CalledWorkflow::Nobody) };
     let Some(name) = &front.subworkflow else {
         let message = format!(
             "subworkflow node `{}` names no workflow, so it runs as a plain step",
@@ -227,7 +227,7 @@ fn by_step(
         names.by_id(name).or_else(|| names.by_path(name, caller.node.file.as_ref(), document));
     let Some(workflow) = child else {
         if !names.all_known {
-            return Some(Child::Nobody);
+            return Some(CalledWorkflow::Nobody);
         }
         let message = format!(
             "{} is not a workflow of this package, so node `{}` runs as a plain step",
@@ -243,10 +243,10 @@ fn by_step(
         pass_context: front.pass_context.unwrap_or(false),
         result_variables: front.result_variables.clone(),
     };
-    Some(Child::Workflow(call, place))
+    Some(CalledWorkflow::Workflow(call, place))
 }
 
-fn no_reference(caller: &Caller<'_>, findings: &mut Findings) {
+fn no_reference(caller: &CallingNode<'_>, findings: &mut Findings) {
     let message = format!("subworkflow node `{}` names no workflow", caller.id);
     findings.push(
         Diagnostic::new(Code::NoSubworkflowRef, caller.place("id"), message)
@@ -254,7 +254,7 @@ fn no_reference(caller: &Caller<'_>, findings: &mut Findings) {
     );
 }
 
-fn unknown(name: &str, place: Location, names: &Names, findings: &mut Findings) {
+fn unknown(name: &str, place: Location, names: &WorkflowNames, findings: &mut Findings) {
     if names.all_known {
         let message = format!("{} is not a workflow of this package", quoted(name));
         let help = names.suggest(name, findings);
@@ -263,7 +263,12 @@ fn unknown(name: &str, place: Location, names: &Names, findings: &mut Findings) 
 }
 
 /// Reports the keys of a call on a node of another type, where they have no effect.
-fn ignored_call(caller: &Caller<'_>, kind: NodeKind, names: &Names, findings: &mut Findings) {
+fn ignored_call(
+    caller: &CallingNode<'_>,
+    kind: NodeKind,
+    names: &WorkflowNames,
+    findings: &mut Findings,
+) {
     let node = caller.node;
     let reference = node.subworkflow_ref.as_ref().and_then(Option::as_ref);
     if let Some(name) = reference.filter(|name| names.by_id(name.as_str()).is_none()) {
@@ -299,7 +304,7 @@ fn ways_out(read: &GraphRead) -> Option<HashMap<&str, usize>> {
     Some(counts)
 }
 
-fn one_way_out(caller: &Caller<'_>, count: usize, findings: &mut Findings) {
+fn one_way_out(caller: &CallingNode<'_>, count: usize, findings: &mut Findings) {
     if count == 1 {
         return;
     }

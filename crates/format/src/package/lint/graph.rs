@@ -21,7 +21,7 @@ pub(super) fn references(
 ) {
     let (document, draft) = (&read.document, &read.draft);
     let mut agent_names =
-        agents.map(|agents| Known::new("agents", agents.iter().map(AgentId::as_str)));
+        agents.map(|agents| ReferenceNames::new("agents", agents.iter().map(AgentId::as_str)));
     let mut ids: HashMap<&str, usize> = HashMap::new();
     for (index, node) in draft.nodes.iter().enumerate() {
         let place = |index: usize, key: &'static str| {
@@ -50,12 +50,12 @@ pub(super) fn references(
         }
     }
     if draft.node_ids().is_some() {
-        ends(read, Known::new("nodes", ids.into_keys()), findings);
+        ends(read, ReferenceNames::new("nodes", ids.into_keys()), findings);
     }
 }
 
 /// Checks that the entry and both ends of every edge are nodes.
-fn ends(read: &GraphRead, mut nodes: Known<'_>, findings: &mut Findings) {
+fn ends(read: &GraphRead, mut nodes: ReferenceNames<'_>, findings: &mut Findings) {
     let (document, draft) = (&read.document, &read.draft);
     if let Some(entry) = draft.entry.as_ref().filter(|entry| !nodes.has(entry.as_str())) {
         let message = format!("`entryNodeId` is `{entry}`, which is not a node");
@@ -75,14 +75,14 @@ fn ends(read: &GraphRead, mut nodes: Known<'_>, findings: &mut Findings) {
 }
 
 /// Valid names for a reference.
-struct Known<'k> {
+struct ReferenceNames<'k> {
     what: &'static str,
     names: HashSet<&'k str>,
     /// Sorted on first use.
     sorted: Option<Vec<&'k str>>,
 }
 
-impl<'k> Known<'k> {
+impl<'k> ReferenceNames<'k> {
     fn new(what: &'static str, names: impl Iterator<Item = &'k str>) -> Self {
         Self { what, names: names.collect(), sorted: None }
     }
@@ -106,7 +106,7 @@ impl<'k> Known<'k> {
 }
 
 /// Graph with valid references, ready for traversal.
-struct Walk<'a> {
+struct GraphWalk<'a> {
     document: &'a Document,
     ids: Vec<&'a NodeId>,
     nodes: &'a [NodeDraft],
@@ -117,7 +117,7 @@ struct Walk<'a> {
     graph: DiGraph<(), ()>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> GraphWalk<'a> {
     /// Prepares a graph; `None` if a reference is broken, because findings about the rest would be guesses.
     fn new(read: &'a GraphRead) -> Option<Self> {
         let draft = &read.draft;
@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
 /// Checks that every node can be reached and left, every branch can continue, and every loop can end. `calling` are
 /// the nodes that call another workflow; another rule checks their only edge.
 pub(super) fn structure(read: &GraphRead, calling: &HashSet<usize>, findings: &mut Findings) {
-    let Some(walk) = Walk::new(read) else { return };
+    let Some(walk) = GraphWalk::new(read) else { return };
     reachability(&walk, findings);
     for index in (0..walk.nodes.len()).filter(|index| !calling.contains(index)) {
         branches(&walk, index, findings);
@@ -175,7 +175,7 @@ pub(super) fn structure(read: &GraphRead, calling: &HashSet<usize>, findings: &m
     cycles_without_exit(&walk, findings);
 }
 
-fn reachability(walk: &Walk<'_>, findings: &mut Findings) {
+fn reachability(walk: &GraphWalk<'_>, findings: &mut Findings) {
     let mut reached = vec![false; walk.nodes.len()];
     let mut search = Dfs::new(&walk.graph, NodeIndex::new(walk.entry));
     while let Some(node) = search.next(&walk.graph) {
@@ -205,7 +205,7 @@ fn reachability(walk: &Walk<'_>, findings: &mut Findings) {
     }
 }
 
-fn branches(walk: &Walk<'_>, index: usize, findings: &mut Findings) {
+fn branches(walk: &GraphWalk<'_>, index: usize, findings: &mut Findings) {
     let (Some(kind), Some(id)) = (walk.kind(index), walk.ids.get(index)) else { return };
     let count = walk.edges_from(index).count();
     let flags: Option<Vec<bool>> = walk.edges_from(index).map(|edge| edge.is_default).collect();
@@ -243,7 +243,7 @@ fn branches(walk: &Walk<'_>, index: usize, findings: &mut Findings) {
     findings.push(Diagnostic::new(code, walk.node_place(index), message).help(help));
 }
 
-fn twins(walk: &Walk<'_>, findings: &mut Findings) {
+fn twins(walk: &GraphWalk<'_>, findings: &mut Findings) {
     let mut seen: HashMap<(&str, &str, &str), usize> = HashMap::new();
     for (index, edge) in walk.edges.iter().enumerate() {
         let place =
@@ -278,7 +278,7 @@ fn loops(graph: &DiGraph<(), ()>) -> impl Iterator<Item = Vec<usize>> {
 }
 
 /// Reports cycles without a decision: those that remain when every decision is removed.
-fn cycles_without_decision(walk: &Walk<'_>, findings: &mut Findings) {
+fn cycles_without_decision(walk: &GraphWalk<'_>, findings: &mut Findings) {
     // A node of unknown type may be a decision.
     let decides =
         |node: NodeIndex| walk.kind(node.index()).is_none_or(|kind| kind == NodeKind::Decision);
@@ -300,7 +300,7 @@ fn cycles_without_decision(walk: &Walk<'_>, findings: &mut Findings) {
     }
 }
 
-fn cycles_without_exit(walk: &Walk<'_>, findings: &mut Findings) {
+fn cycles_without_exit(walk: &GraphWalk<'_>, findings: &mut Findings) {
     for members in loops(&walk.graph) {
         let Some(&first) = members.first() else { continue };
         let inside: HashSet<usize> = members.iter().copied().collect();
@@ -321,6 +321,6 @@ fn cycles_without_exit(walk: &Walk<'_>, findings: &mut Findings) {
     }
 }
 
-fn named(walk: &Walk<'_>, members: &[usize]) -> String {
+fn named(walk: &GraphWalk<'_>, members: &[usize]) -> String {
     ticked_up_to(members.iter().filter_map(|index| walk.ids.get(*index)), 5)
 }

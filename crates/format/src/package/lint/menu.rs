@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Code, Diagnostic, Findings, Location};
-use crate::package::agents::words::{Spot, exact_words, normalised};
+use crate::package::agents::words::{WordField, exact_words, normalised};
 use crate::package::agents::{Agent, AgentsDraft, MenuItem, MenuTarget, Surface};
 use crate::package::check::WorkflowDraft;
-use crate::package::document::{Document, Key};
+use crate::package::document::{Document, PathKey};
 use crate::package::files::Files;
 use crate::path::PackagePath;
 use crate::wording::quoted;
@@ -50,7 +50,7 @@ pub(super) fn check(
 ) {
     for (agent_index, agent) in draft.agents.iter().enumerate() {
         let Some(agent) = agent else { continue };
-        let place = |index: usize, keys: &[Key<'_>]| {
+        let place = |index: usize, keys: &[PathKey<'_>]| {
             let head = ["agents".into(), agent_index.into(), "menu".into(), index.into()];
             document.place(&[&head, keys].concat())
         };
@@ -84,7 +84,7 @@ pub(super) fn check(
     }
 }
 
-fn visible(item: &MenuItem, place: &dyn Fn(&[Key<'_>]) -> Location, findings: &mut Findings) {
+fn visible(item: &MenuItem, place: &dyn Fn(&[PathKey<'_>]) -> Location, findings: &mut Findings) {
     if item.ide_only == Some(true) && item.web_only == Some(true) {
         let message =
             format!("{} is both `ide-only` and `web-only`, so nobody ever sees it", named(item));
@@ -95,7 +95,7 @@ fn visible(item: &MenuItem, place: &dyn Fn(&[Key<'_>]) -> Location, findings: &m
 
 fn does_something(
     item: &MenuItem,
-    place: &dyn Fn(&[Key<'_>]) -> Location,
+    place: &dyn Fn(&[PathKey<'_>]) -> Location,
     findings: &mut Findings,
 ) {
     let handled =
@@ -111,7 +111,7 @@ fn named(item: &MenuItem) -> String {
     format!("the menu item {}", quoted(item.trigger.as_deref().unwrap_or(&item.description)))
 }
 
-type Problem = (String, String);
+type MenuProblem = (String, String);
 
 impl Targets<'_> {
     fn problems(
@@ -120,7 +120,7 @@ impl Targets<'_> {
         prompts: &HashSet<&str>,
         target: &MenuTarget,
         findings: &mut Findings,
-    ) -> Vec<(&'static str, Problem)> {
+    ) -> Vec<(&'static str, MenuProblem)> {
         let workflow = target.workflow.as_deref().and_then(|text| self.workflow(text, findings));
         let exec = target.exec.as_deref().and_then(|text| self.script(text));
         let action =
@@ -132,7 +132,7 @@ impl Targets<'_> {
             .collect()
     }
 
-    fn workflow(&self, text: &str, findings: &mut Findings) -> Option<Problem> {
+    fn workflow(&self, text: &str, findings: &mut Findings) -> Option<MenuProblem> {
         if let Some(problem) = classic(text) {
             return Some(problem);
         }
@@ -150,13 +150,13 @@ impl Targets<'_> {
         Some((format!("{} is not a workflow of this package", quoted(text)), help))
     }
 
-    fn script(&self, text: &str) -> Option<Problem> {
+    fn script(&self, text: &str) -> Option<MenuProblem> {
         classic(text).or_else(|| self.file(text))
     }
 
     /// Checks that a file of the package exists; files of the user's project are unknown here.
-    fn file(&self, text: &str) -> Option<Problem> {
-        let Part { path, explicit } = package_part(text)?;
+    fn file(&self, text: &str) -> Option<MenuProblem> {
+        let PathPart { path, explicit } = package_part(text)?;
         let folder = path.split('/').next().unwrap_or_default();
         let ours =
             explicit || matches!(folder, "assets" | "steps" | "workflows") || path == "workflow.md";
@@ -178,14 +178,14 @@ impl Targets<'_> {
 }
 
 /// Path below the package's root.
-struct Part<'t> {
+struct PathPart<'t> {
     path: &'t str,
     /// True if the author named the package.
     explicit: bool,
 }
 
 /// Returns the part of a path below the package's root; `None` if it belongs to the project or to a run.
-fn package_part(text: &str) -> Option<Part<'_>> {
+fn package_part(text: &str) -> Option<PathPart<'_>> {
     const ELSEWHERE: &[&str] =
         &["{project-root}", "{artifacts-root}", "{state-root}", "@project", "@state", "artifacts/"];
     let bare = text.strip_prefix("./").unwrap_or(text);
@@ -193,10 +193,10 @@ fn package_part(text: &str) -> Option<Part<'_>> {
         return None;
     }
     let named = bare.strip_prefix("{package-root}/").or_else(|| bare.strip_prefix("@pkg/"));
-    Some(Part { path: named.unwrap_or(bare), explicit: named.is_some() })
+    Some(PathPart { path: named.unwrap_or(bare), explicit: named.is_some() })
 }
 
-fn classic(text: &str) -> Option<Problem> {
+fn classic(text: &str) -> Option<MenuProblem> {
     let ending = text.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     matches!(ending.as_str(), "yaml" | "yml" | "xml").then(|| {
         (
@@ -211,7 +211,7 @@ fn prompt(
     prompts: &HashSet<&str>,
     text: &str,
     findings: &mut Findings,
-) -> Option<Problem> {
+) -> Option<MenuProblem> {
     let id = text.strip_prefix('#')?;
     if prompts.contains(id) {
         return None;
@@ -225,7 +225,11 @@ fn prompt(
 }
 
 /// Reports a word that an earlier item already has.
-fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Location, findings: &mut Findings) {
+fn shadows(
+    agent: &Agent,
+    place: &dyn Fn(usize, &[PathKey<'_>]) -> Location,
+    findings: &mut Findings,
+) {
     let mut owners: HashMap<(Surface, String), usize> = HashMap::new();
     for (index, item) in agent.menu.iter().enumerate() {
         let mut told: HashSet<String> = HashSet::new();
@@ -255,12 +259,12 @@ fn shadows(agent: &Agent, place: &dyn Fn(usize, &[Key<'_>]) -> Location, finding
 }
 
 /// Returns the words that select an item exactly, with the keys at which they are written.
-fn words(item: &MenuItem) -> Vec<(&str, Vec<Key<'static>>)> {
-    let keys = |spot: Spot| match spot {
-        Spot::Trigger => vec!["trigger".into()],
-        Spot::Cmd => vec!["cmd".into()],
-        Spot::Code => vec!["description".into()],
-        Spot::Alias(at) => vec!["triggers".into(), at.into(), "match".into()],
+fn words(item: &MenuItem) -> Vec<(&str, Vec<PathKey<'static>>)> {
+    let keys = |spot: WordField| match spot {
+        WordField::Trigger => vec!["trigger".into()],
+        WordField::Cmd => vec!["cmd".into()],
+        WordField::Code => vec!["description".into()],
+        WordField::Alias(at) => vec!["triggers".into(), at.into(), "match".into()],
     };
     exact_words(item).into_iter().map(|(spot, word)| (word, keys(spot))).collect()
 }

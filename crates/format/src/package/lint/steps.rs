@@ -18,7 +18,7 @@ const COMPARED: usize = 100;
 pub(super) fn check(graphs: &[&GraphRead], findings: &mut Findings) {
     let mut seen: HashMap<&PackagePath, usize> = HashMap::new();
     for read in graphs {
-        let moves = Moves::new(read);
+        let moves = EdgesByNode::new(read);
         let mut users: HashMap<&PackagePath, usize> = HashMap::new();
         for file in read.draft.nodes.iter().filter_map(|node| node.file.as_ref()) {
             *users.entry(file).or_default() += 1;
@@ -74,9 +74,9 @@ fn mismatch(
 
 /// Edges of a graph by the node that they leave. Only for a graph with valid edges: after a mistake there, a step
 /// differs from the graph because of that mistake.
-struct Moves<'g>(HashMap<&'g str, Vec<&'g EdgeDraft>>);
+struct EdgesByNode<'g>(HashMap<&'g str, Vec<&'g EdgeDraft>>);
 
-impl<'g> Moves<'g> {
+impl<'g> EdgesByNode<'g> {
     fn new(read: &'g GraphRead) -> Option<Self> {
         let nodes: HashSet<&NodeId> = read.draft.node_ids()?.into_iter().collect();
         let mut moves = HashMap::<&str, Vec<&EdgeDraft>>::new();

@@ -85,7 +85,7 @@ fn index(template: &TemplateDraft, files: &dyn Files, findings: &mut Findings) {
     let document = &template.document.path;
     let exists = |path: &PackagePath| files.sizes().contains_key(path);
     for link in template.outline.index_links() {
-        let Some(target) = links::Target::of(&link.target) else { continue };
+        let Some(target) = links::LinkTarget::of(&link.target) else { continue };
         if target.candidates(document).iter().any(exists) {
             continue;
         }

@@ -14,13 +14,14 @@ use crate::wording::quoted;
 const CARRIED: usize = 2_000_000;
 
 /// Variables that are set where a graph runs; `None` if unknown.
-type Known<'w> = Option<BTreeSet<&'w str>>;
+type VariableNames<'w> = Option<BTreeSet<&'w str>>;
 
 /// Checks that every variable of a condition is set. Call this only if no workflows call each other in a cycle.
 pub(super) fn check(workflows: &[WorkflowDraft], graphs: &[&GraphRead], findings: &mut Findings) {
     let index: HashMap<&PackagePath, usize> =
         graphs.iter().enumerate().map(|(at, graph)| (&graph.path, at)).collect();
-    let mut known: Vec<Known<'_>> = graphs.iter().map(|graph| set_by_steps(graph)).collect();
+    let mut known: Vec<VariableNames<'_>> =
+        graphs.iter().map(|graph| set_by_steps(graph)).collect();
     let mut left = CARRIED;
     let carried = set_by_workflows(workflows, &index, &mut known, &mut left)
         .and_then(|()| inherit(workflows, &index, &mut known, &mut left));
@@ -61,7 +62,7 @@ fn first_part(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-fn set_by_steps(graph: &GraphRead) -> Known<'_> {
+fn set_by_steps(graph: &GraphRead) -> VariableNames<'_> {
     let mut known = BTreeSet::new();
     for step in &graph.steps {
         let front = &step.as_ref()?.step.as_ref()?.front;
@@ -74,7 +75,7 @@ fn set_by_steps(graph: &GraphRead) -> Known<'_> {
 fn set_by_workflows<'w>(
     workflows: &'w [WorkflowDraft],
     index: &HashMap<&PackagePath, usize>,
-    known: &mut [Known<'w>],
+    known: &mut [VariableNames<'w>],
     left: &mut usize,
 ) -> Option<()> {
     let (mut pairs, mut with_calls) = (HashSet::new(), HashSet::new());
@@ -109,7 +110,7 @@ fn set_by_workflows<'w>(
 fn inherit(
     workflows: &[WorkflowDraft],
     index: &HashMap<&PackagePath, usize>,
-    known: &mut [Known<'_>],
+    known: &mut [VariableNames<'_>],
     left: &mut usize,
 ) -> Option<()> {
     let graph_of = |workflow: &WorkflowDraft| index.get(&workflow.graph.as_ref()?.path).copied();

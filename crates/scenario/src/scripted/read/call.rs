@@ -3,17 +3,17 @@
 use crewagent_format::syntax::{Entry, Tree, Value};
 use serde_json::{Map, Value as Json};
 
-use crate::scripted::reading::Reading;
-use crate::scripted::scenario::{Arguments, Call, Shape};
+use crate::scripted::reading::ScriptReader;
+use crate::scripted::scenario::{Arguments, JsonTemplate, ScriptCall};
 
 const LONG: [&str; 5] = ["tool", "arguments", "raw", "id", "times"];
 
-pub(super) fn calls(reading: &mut Reading<'_>, tree: &Tree) -> Vec<Call> {
+pub(super) fn calls(reading: &mut ScriptReader<'_>, tree: &Tree) -> Vec<ScriptCall> {
     let items = reading.list(tree, "`calls`").unwrap_or_default();
     items.iter().filter_map(|item| call(reading, item)).collect()
 }
 
-fn call(reading: &mut Reading<'_>, tree: &Tree) -> Option<Call> {
+fn call(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<ScriptCall> {
     let entries = reading.any_map(tree, "a call")?;
     if tree.get("tool").is_some() {
         return long(reading, tree);
@@ -21,7 +21,7 @@ fn call(reading: &mut Reading<'_>, tree: &Tree) -> Option<Call> {
     match entries {
         [Entry { key, tree, .. }] => {
             let arguments = Arguments::Value(arguments(reading, tree)?);
-            Some(Call { tool: key.clone(), arguments, id: None, times: 1 })
+            Some(ScriptCall { tool: key.clone(), arguments, id: None, times: 1 })
         }
         [] | [_, _, ..] => reading.wrong(
             tree.span,
@@ -30,9 +30,9 @@ fn call(reading: &mut Reading<'_>, tree: &Tree) -> Option<Call> {
     }
 }
 
-fn long(reading: &mut Reading<'_>, tree: &Tree) -> Option<Call> {
+fn long(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<ScriptCall> {
     let entries = reading.map(tree, "a call", &LONG)?;
-    let mut call = Call { tool: String::new(), arguments: empty(), id: None, times: 1 };
+    let mut call = ScriptCall { tool: String::new(), arguments: empty(), id: None, times: 1 };
     for Entry { key, tree, .. } in entries {
         match key.as_str() {
             "tool" => call.tool = reading.text(tree, "`tool`")?.to_owned(),
@@ -53,33 +53,35 @@ fn long(reading: &mut Reading<'_>, tree: &Tree) -> Option<Call> {
 }
 
 fn empty() -> Arguments {
-    Arguments::Value(Shape::Plain(Json::Object(Map::new())))
+    Arguments::Value(JsonTemplate::Plain(Json::Object(Map::new())))
 }
 
 /// Reads the arguments as a JSON value; absent ones are an empty object.
-fn arguments(reading: &mut Reading<'_>, tree: &Tree) -> Option<Shape> {
+fn arguments(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<JsonTemplate> {
     match tree.value {
-        Value::Null => Some(Shape::Plain(Json::Object(Map::new()))),
+        Value::Null => Some(JsonTemplate::Plain(Json::Object(Map::new()))),
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::List(_) | Value::Map(_) => {
             shape(reading, tree)
         }
     }
 }
 
-fn shape(reading: &mut Reading<'_>, tree: &Tree) -> Option<Shape> {
+fn shape(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<JsonTemplate> {
     match &tree.value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => Some(Shape::Plain(tree.to_json())),
-        Value::String(_) => reading.template(tree, "an argument").map(Shape::Text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            Some(JsonTemplate::Plain(tree.to_json()))
+        }
+        Value::String(_) => reading.template(tree, "an argument").map(JsonTemplate::Text),
         Value::List(items) => {
             let items = items.iter().map(|item| shape(reading, item)).collect::<Option<_>>()?;
-            Some(Shape::List(items))
+            Some(JsonTemplate::List(items))
         }
         Value::Map(entries) => {
             let entries = entries
                 .iter()
                 .map(|entry| Some((entry.key.clone(), shape(reading, &entry.tree)?)))
                 .collect::<Option<_>>()?;
-            Some(Shape::Map(entries))
+            Some(JsonTemplate::Map(entries))
         }
     }
 }

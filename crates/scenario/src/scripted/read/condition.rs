@@ -3,20 +3,20 @@
 use crewagent_core::refusal::RefusalCode;
 use crewagent_format::syntax::{Entry, Tree, Value};
 
-use crate::scripted::reading::Reading;
-use crate::scripted::when::{Answers, Pattern, When};
+use crate::scripted::reading::ScriptReader;
+use crate::scripted::when::{ExpectedAnswers, ReplyCondition, TextPattern};
 
 const KEYS: [&str; 7] =
     ["input", "turn", "nodeTurn", "variables", "refused", "answers", "contains"];
 
-pub(super) fn when(reading: &mut Reading<'_>, tree: &Tree) -> Option<When> {
+pub(super) fn when(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<ReplyCondition> {
     let entries = reading.map(tree, "`when`", &KEYS)?;
-    let mut when = When::default();
+    let mut when = ReplyCondition::default();
     for Entry { key, tree, .. } in entries {
         match key.as_str() {
             "input" => {
                 let text = reading.text(tree, "`input`")?;
-                match Pattern::new(text) {
+                match TextPattern::new(text) {
                     Ok(pattern) => when.input = Some(pattern),
                     Err(why) => return reading.wrong(tree.span, format!("`input` {why}")),
                 }
@@ -38,19 +38,19 @@ pub(super) fn when(reading: &mut Reading<'_>, tree: &Tree) -> Option<When> {
 }
 
 /// Reads one verdict for every answer, or a list with one entry per answer.
-fn answers(reading: &mut Reading<'_>, tree: &Tree) -> Option<Answers> {
+fn answers(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<ExpectedAnswers> {
     const ALSO: [&str; 2] = ["ok", "any"];
     if tree.as_list().is_none() {
-        return verdicts(reading, tree, "`answers`", &ALSO).map(Answers::Each);
+        return verdicts(reading, tree, "`answers`", &ALSO).map(ExpectedAnswers::Each);
     }
     let items = reading.list(tree, "`answers`")?;
     let each = items.iter().map(|item| verdicts(reading, item, "an answer", &ALSO));
-    each.collect::<Option<_>>().map(Answers::Listed)
+    each.collect::<Option<_>>().map(ExpectedAnswers::Listed)
 }
 
 /// Reads a code, or several alternatives.
 fn verdicts(
-    reading: &mut Reading<'_>,
+    reading: &mut ScriptReader<'_>,
     tree: &Tree,
     what: &str,
     also: &[&str],
@@ -63,7 +63,12 @@ fn verdicts(
     }
 }
 
-fn verdict(reading: &mut Reading<'_>, tree: &Tree, what: &str, also: &[&str]) -> Option<String> {
+fn verdict(
+    reading: &mut ScriptReader<'_>,
+    tree: &Tree,
+    what: &str,
+    also: &[&str],
+) -> Option<String> {
     let text = reading.text(tree, what)?;
     let is_code = serde_json::from_value::<RefusalCode>(text.into()).is_ok();
     if is_code || also.contains(&text) {

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crewagent_core::tool::server_tool::ServerName;
-use crewagent_engine::store::{KnownServers, ServerWay, Template};
+use crewagent_engine::store::{KnownServers, ServerWay, VariableTemplate};
 
 use crate::problem::Problem;
 use crate::wire::{McpTransport, McpValue};
 
 /// Returns the transport for the page. A value that holds a password is omitted.
 pub(super) fn write(servers: KnownServers<'_>, name: &ServerName, way: &ServerWay) -> McpTransport {
-    let values = |values: &BTreeMap<String, Template>| {
-        let one = |(key, value): (&String, &Template)| McpValue {
+    let values = |values: &BTreeMap<String, VariableTemplate>| {
+        let one = |(key, value): (&String, &VariableTemplate)| McpValue {
             name: key.clone(),
             value: (!value.has_password()).then(|| value.to_string()),
             stored: value.references().iter().any(|variable| servers.has_secret(name, variable)),
@@ -62,8 +62,8 @@ pub(super) fn read(way: McpTransport, before: Option<&ServerWay>) -> Result<Serv
 
 fn values(
     given: Vec<McpValue>,
-    before: Option<&BTreeMap<String, Template>>,
-) -> Result<BTreeMap<String, Template>, Problem> {
+    before: Option<&BTreeMap<String, VariableTemplate>>,
+) -> Result<BTreeMap<String, VariableTemplate>, Problem> {
     let mut values = BTreeMap::new();
     for McpValue { name, value, .. } in given {
         let name = name.trim().to_owned();
@@ -79,6 +79,6 @@ fn values(
     Ok(values)
 }
 
-fn template(text: String) -> Result<Template, Problem> {
-    Template::new(text).map_err(Problem::invalid)
+fn template(text: String) -> Result<VariableTemplate, Problem> {
+    VariableTemplate::new(text).map_err(Problem::invalid)
 }

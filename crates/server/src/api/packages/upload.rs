@@ -18,7 +18,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::{imported, looked};
 use crate::app::App;
-use crate::endpoint::{BODY_TIMEOUT, Content, Endpoint, blocking, too_slow};
+use crate::endpoint::{ApiEndpoint, BODY_TIMEOUT, BodyContent, blocking, too_slow};
 use crate::problem::Problem;
 use crate::wire::{Code, ImportedPackage, Report};
 
@@ -27,7 +27,7 @@ pub(in crate::api) const MAX_UPLOAD: u32 = 64 << 20;
 /// The media type of an upload.
 const KIND: &str = "application/octet-stream";
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         endpoint::<Report>(
             "/api/packages/inspect-file",
@@ -46,7 +46,7 @@ fn endpoint<R: Serialize + JsonSchema + Send + 'static>(
     path: &'static str,
     summary: &'static str,
     work: fn(&Store, &Path) -> Result<R, Problem>,
-) -> Endpoint {
+) -> ApiEndpoint {
     let route = async move |State(app): State<Arc<App>>, headers: HeaderMap, body: Body| {
         let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if kind != Some(KIND) {
@@ -63,13 +63,13 @@ fn endpoint<R: Serialize + JsonSchema + Send + 'static>(
         let file = receive(body).await?;
         blocking(move || work(&app.store()?, file.path()).map(Json)).await
     };
-    Endpoint {
+    ApiEndpoint {
         method: Method::POST,
         path,
         summary,
         query: None,
-        body: Content::Bytes(KIND),
-        answer: Content::Json(SchemaGenerator::subschema_for::<R>),
+        body: BodyContent::Bytes(KIND),
+        answer: BodyContent::Json(SchemaGenerator::subschema_for::<R>),
         route: post(route),
     }
 }

@@ -1,12 +1,12 @@
 //! The changes of a run in its project: files before and after, and reverting them.
 
 use crewagent_core::event::{EventKind, FrameEvent, ModelEvent, StateEvent, ToolEvent};
-use crewagent_engine::changes::{self, Changes as Made, Hunks, Outcome, Scope};
+use crewagent_engine::changes::{self, Hunks, RevertOutcome, RevertScope, RunChanges};
 use crewagent_engine::store::RunId;
 
 use crate::api::Id;
 use crate::api::files::{digest, place};
-use crate::endpoint::Asked;
+use crate::endpoint::ParsedRequest;
 use crate::problem::Problem;
 use crate::wire::{
     Artifact, Artifacts, Change, ChangedFile, Changes, HunkQuery, Image, ImageQuery, Images,
@@ -17,11 +17,11 @@ use crate::wire::{
 /// A longer file is not shown.
 const MAX_IMAGE: usize = 4 << 20;
 
-fn made<Q, B>(asked: &Asked<Id, Q, B>) -> Result<Made, Problem> {
-    Ok(Made::of(&asked.app.store()?, &RunId::parse(&asked.path.id)?)?)
+fn made<Q, B>(asked: &ParsedRequest<Id, Q, B>) -> Result<RunChanges, Problem> {
+    Ok(RunChanges::of(&asked.app.store()?, &RunId::parse(&asked.path.id)?)?)
 }
 
-pub(super) fn list(asked: Asked<Id>) -> Result<Changes, Problem> {
+pub(super) fn list(asked: ParsedRequest<Id>) -> Result<Changes, Problem> {
     let made = made(&asked)?;
     let mut files = Vec::new();
     for (path, changes) in made.files() {
@@ -38,13 +38,13 @@ pub(super) fn list(asked: Asked<Id>) -> Result<Changes, Problem> {
     Ok(Changes { files })
 }
 
-fn change(change: &changes::Change) -> Change {
-    let changes::Change { seq, call_id, node_id, time, before, after } = change.clone();
+fn change(change: &changes::RunChange) -> Change {
+    let changes::RunChange { seq, call_id, node_id, time, before, after } = change.clone();
     let before = before.map(|digest| digest.to_string());
     Change { seq, call_id, node_id, time, before, after: after.map(|digest| digest.to_string()) }
 }
 
-pub(super) fn images(asked: Asked<Id, ImageQuery>) -> Result<Images, Problem> {
+pub(super) fn images(asked: ParsedRequest<Id, ImageQuery>) -> Result<Images, Problem> {
     let made = made(&asked)?;
     let ImageQuery { path, seq } = &asked.query;
     let (first, last) = made.span(path, *seq)?;
@@ -57,28 +57,28 @@ pub(super) fn images(asked: Asked<Id, ImageQuery>) -> Result<Images, Problem> {
     Ok(Images { before, after: last.after.map(image).transpose()? })
 }
 
-pub(super) fn revert(asked: Asked<Id, (), Revert>) -> Result<Nothing, Problem> {
+pub(super) fn revert(asked: ParsedRequest<Id, (), Revert>) -> Result<Nothing, Problem> {
     let Revert { path, seq, if_match_sha256 } = &asked.body;
     let now = if_match_sha256.as_deref().map(digest).transpose()?;
     made(&asked)?.revert_file(path, *seq, now)?;
     Ok(Nothing {})
 }
 
-pub(super) fn hunks(asked: Asked<Id, HunkQuery>) -> Result<Hunks, Problem> {
+pub(super) fn hunks(asked: ParsedRequest<Id, HunkQuery>) -> Result<Hunks, Problem> {
     Ok(made(&asked)?.hunks(&asked.query.path)?)
 }
 
-pub(super) fn revert_hunk(asked: Asked<Id, (), RevertHunk>) -> Result<Nothing, Problem> {
+pub(super) fn revert_hunk(asked: ParsedRequest<Id, (), RevertHunk>) -> Result<Nothing, Problem> {
     let RevertHunk { path, if_match_sha256, hunk } = &asked.body;
     made(&asked)?.revert_hunk(path, digest(if_match_sha256)?, *hunk)?;
     Ok(Nothing {})
 }
 
-fn scope(visit: u64, onward: Option<bool>) -> Scope {
-    if onward.unwrap_or_default() { Scope::Onward(visit) } else { Scope::Step(visit) }
+fn scope(visit: u64, onward: Option<bool>) -> RevertScope {
+    if onward.unwrap_or_default() { RevertScope::Onward(visit) } else { RevertScope::Step(visit) }
 }
 
-pub(super) fn revert_plan(asked: Asked<Id, RevertQuery>) -> Result<RevertPlan, Problem> {
+pub(super) fn revert_plan(asked: ParsedRequest<Id, RevertQuery>) -> Result<RevertPlan, Problem> {
     let RevertQuery { visit, onward } = asked.query;
     let way = made(&asked)?.plan_revert(scope(visit, onward))?;
     let files = way.into_iter().map(|file| RevertPlanFile {
@@ -91,7 +91,9 @@ pub(super) fn revert_plan(asked: Asked<Id, RevertQuery>) -> Result<RevertPlan, P
     Ok(RevertPlan { files: files.collect() })
 }
 
-pub(super) fn revert_step(asked: Asked<Id, (), RevertStep>) -> Result<RevertResult, Problem> {
+pub(super) fn revert_step(
+    asked: ParsedRequest<Id, (), RevertStep>,
+) -> Result<RevertResult, Problem> {
     let RevertStep { visit, onward, files } = &asked.body;
     let mut agreed = Vec::new();
     for file in files {
@@ -100,13 +102,13 @@ pub(super) fn revert_step(asked: Asked<Id, (), RevertStep>) -> Result<RevertResu
     }
     let outcomes = made(&asked)?.revert(scope(*visit, *onward), &agreed)?;
     let files = outcomes.into_iter().map(|(path, outcome)| match outcome {
-        Outcome::Reverted => RevertedFile { path, left: None },
-        Outcome::Left(why) => RevertedFile { path, left: Some(why) },
+        RevertOutcome::Reverted => RevertedFile { path, left: None },
+        RevertOutcome::Left(why) => RevertedFile { path, left: Some(why) },
     });
     Ok(RevertResult { files: files.collect() })
 }
 
-pub(super) fn artifacts(asked: Asked<Id>) -> Result<Artifacts, Problem> {
+pub(super) fn artifacts(asked: ParsedRequest<Id>) -> Result<Artifacts, Problem> {
     let store = asked.app.store()?;
     let view = store.runs().look(&RunId::parse(&asked.path.id)?)?;
     let mounts = store.projects().mounts(&store.runs().project(&view.record)?)?;

@@ -12,21 +12,21 @@ use crewagent_engine::store::RunId;
 
 use crate::api::Id;
 use crate::app::App;
-use crate::endpoint::{Content, Endpoint, blocking, path_of};
+use crate::endpoint::{ApiEndpoint, BodyContent, blocking, path_of};
 use crate::problem::Problem;
 use crate::wire::Code;
 
 /// The media type of the file.
 const KIND: &str = "application/zip";
 
-pub(super) fn endpoint() -> Endpoint {
-    Endpoint {
+pub(super) fn endpoint() -> ApiEndpoint {
+    ApiEndpoint {
         method: Method::GET,
         path: "/api/runs/{id}/export",
         summary: "A run as one file, without keys and without folders of the user",
         query: None,
-        body: Content::Nothing,
-        answer: Content::Bytes(KIND),
+        body: BodyContent::Nothing,
+        answer: BodyContent::Bytes(KIND),
         route: get(save),
     }
 }

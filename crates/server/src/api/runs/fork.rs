@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use super::driver_of;
 use crate::api::Id;
 use crate::app::App;
-use crate::endpoint::Asked;
+use crate::endpoint::ParsedRequest;
 use crate::problem::Problem;
 use crate::wire::{Code, ForkPreview, ForkQuery, NewFork, StartedRun};
 use crewagent_engine::workers::Task;
 
-pub(super) fn preview(asked: Asked<Id, ForkQuery>) -> Result<ForkPreview, Problem> {
-    let Asked { app, path, query, .. } = asked;
+pub(super) fn preview(asked: ParsedRequest<Id, ForkQuery>) -> Result<ForkPreview, Problem> {
+    let ParsedRequest { app, path, query, .. } = asked;
     let store = app.store()?;
     let plan = plan(&app, &store, &path, query.event)?;
     let Forked { visit, place, documents, words, .. } =
@@ -34,8 +34,8 @@ pub(super) fn preview(asked: Asked<Id, ForkQuery>) -> Result<ForkPreview, Proble
     })
 }
 
-pub(super) fn make(asked: Asked<Id, (), NewFork>) -> Result<StartedRun, Problem> {
-    let Asked { app, path, body, .. } = asked;
+pub(super) fn make(asked: ParsedRequest<Id, (), NewFork>) -> Result<StartedRun, Problem> {
+    let ParsedRequest { app, path, body, .. } = asked;
     let store = app.store()?;
     let id = RunId::fresh(Timestamp::now());
     let plan = ForkRun { id: Some(id.clone()), ..plan(&app, &store, &path, body.event)? };

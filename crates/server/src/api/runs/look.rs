@@ -2,7 +2,7 @@
 
 use crewagent_core::event::Event;
 use crewagent_core::run::history;
-use crewagent_engine::journal::Reader;
+use crewagent_engine::journal::JournalReader;
 use crewagent_engine::store::{
     JournalId, Of, ProjectId, RunId, RunListing, RunRecord, RunSummary, Store,
 };
@@ -11,7 +11,7 @@ use crewagent_format::integrity::Digest;
 use crate::api::packages::picture;
 use crate::api::{Blob, Id};
 use crate::app::App;
-use crate::endpoint::Asked;
+use crate::endpoint::ParsedRequest;
 use crate::page_offsets::PageOffset;
 use crate::problem::Problem;
 use crate::stream::cursor;
@@ -35,8 +35,8 @@ const MAX_BLOB_BYTES: u64 = 16 << 20;
 /// Bytes that are read to find whether more events follow.
 const PEEK_BYTES: usize = 64 << 10;
 
-pub(super) fn list(asked: Asked<(), RunQuery>) -> Result<RunList, Problem> {
-    let Asked { app, query, .. } = asked;
+pub(super) fn list(asked: ParsedRequest<(), RunQuery>) -> Result<RunList, Problem> {
+    let ParsedRequest { app, query, .. } = asked;
     let store = app.store()?;
     let project = query.project.as_deref().map(ProjectId::parse).transpose()?;
     let of = project.as_ref().map_or(Of::All, Of::Project);
@@ -94,8 +94,8 @@ fn item(app: &App, run: RunSummary) -> RunItem {
     }
 }
 
-pub(super) fn show(asked: Asked<Id>) -> Result<RunDetail, Problem> {
-    let Asked { app, path, .. } = asked;
+pub(super) fn show(asked: ParsedRequest<Id>) -> Result<RunDetail, Problem> {
+    let ParsedRequest { app, path, .. } = asked;
     let (store, id) = (app.store()?, RunId::parse(&path.id)?);
     let view = store.runs().look(&id)?;
     let item = item(&app, store.runs().summary(&id)?);
@@ -135,7 +135,7 @@ fn graph(store: &Store, record: &RunRecord) -> Option<Picture> {
     Some(picture(workflow, &package))
 }
 
-pub(super) fn events(asked: Asked<Id, EventQuery>) -> Result<EventPage, Problem> {
+pub(super) fn events(asked: ParsedRequest<Id, EventQuery>) -> Result<EventPage, Problem> {
     let id = RunId::parse(&asked.path.id)?;
     let reader = asked.app.store()?.runs().journal(&id)?;
     page(&asked.app, &JournalId::run(id), reader, &asked.query)
@@ -145,7 +145,7 @@ pub(super) fn events(asked: Asked<Id, EventQuery>) -> Result<EventPage, Problem>
 pub(in crate::api) fn page(
     app: &App,
     journal: &JournalId,
-    mut reader: Reader,
+    mut reader: JournalReader,
     query: &EventQuery,
 ) -> Result<EventPage, Problem> {
     let after = query.after.unwrap_or_default();
@@ -191,7 +191,7 @@ fn last_epoch(events: &[Event]) -> Option<u64> {
     events.iter().rev().find_map(|event| event.kind.epoch())
 }
 
-pub(super) fn state(asked: Asked<Id>) -> Result<StateTexts, Problem> {
+pub(super) fn state(asked: ParsedRequest<Id>) -> Result<StateTexts, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
     let documents = store.runs().documents(&id)?.into_iter().map(|(path, text)| StateText {
         path,
@@ -201,7 +201,7 @@ pub(super) fn state(asked: Asked<Id>) -> Result<StateTexts, Problem> {
     Ok(StateTexts { documents: documents.collect() })
 }
 
-pub(super) fn blob(asked: Asked<Blob>) -> Result<FileText, Problem> {
+pub(super) fn blob(asked: ParsedRequest<Blob>) -> Result<FileText, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
     read_blob(&store.runs().blobs(&id)?, &asked.path.sha256)
 }

@@ -9,18 +9,18 @@ use crewagent_format::integrity::Digest;
 use crewagent_scenario::record;
 
 use crate::api::{Id, TurnPath};
-use crate::endpoint::Asked;
+use crate::endpoint::ParsedRequest;
 use crate::problem::Problem;
 use crate::wire::{Code, Layer, RequestDetail, RequestItem, RequestMessage, Requests, TextFile};
 
-pub(super) fn list(asked: Asked<Id>) -> Result<Requests, Problem> {
+pub(super) fn list(asked: ParsedRequest<Id>) -> Result<Requests, Problem> {
     let store = asked.app.store()?;
     let found =
         Runtime::new(&store, ToolServers::none()).requests(&RunId::parse(&asked.path.id)?)?;
     Ok(Requests { requests: found.iter().map(item).collect() })
 }
 
-pub(super) fn show(asked: Asked<TurnPath>) -> Result<RequestDetail, Problem> {
+pub(super) fn show(asked: ParsedRequest<TurnPath>) -> Result<RequestDetail, Problem> {
     let store = asked.app.store()?;
     let found =
         Runtime::new(&store, ToolServers::none()).requests(&RunId::parse(&asked.path.id)?)?;
@@ -35,7 +35,7 @@ pub(super) fn show(asked: Asked<TurnPath>) -> Result<RequestDetail, Problem> {
 }
 
 /// Returns the run as a scenario for the scripted model.
-pub(super) fn scenario(asked: Asked<Id>) -> Result<TextFile, Problem> {
+pub(super) fn scenario(asked: ParsedRequest<Id>) -> Result<TextFile, Problem> {
     let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
     let view = store.runs().look(&id)?;
     let package = view.record.subject.package().map(RunPackage::reference).unwrap_or_default();

@@ -169,7 +169,7 @@ fn is_last(run: &Run, id: &str) -> bool {
 /// Checks all properties of an accepted change.
 fn check_step(
     run: &Run,
-    transition: &Transition,
+    transition: &StateTransition,
     schema: &jsonschema::Validator,
 ) -> Result<(), TestCaseError> {
     let graph = &run.workflow.graph;

@@ -29,11 +29,11 @@ fn review(verdict: &str, revisions: u32) -> Run {
 
 #[track_caller]
 fn check_moved(
-    result: Result<Transition, Refusal>,
+    result: Result<StateTransition, Refusal>,
     from: &str,
     to: &str,
     label: &str,
-) -> Transition {
+) -> StateTransition {
     let transition = check_accepted(result);
     let moved = transition.moved().expect("it should have moved");
     assert_eq!((moved.from.as_str(), moved.to.as_str(), moved.label.as_str()), (from, to, label));

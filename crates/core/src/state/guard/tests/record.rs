@@ -7,7 +7,7 @@ fn branch() -> Run {
     Run::new(fixture::hello_branch()).at("decide-02-project-type")
 }
 
-fn recorded(transition: &Transition) -> Json {
+fn recorded(transition: &StateTransition) -> Json {
     json!(transition.recorded())
 }
 

@@ -8,17 +8,17 @@ use serde_json::{Map, Value as Json};
 
 /// Changed fields of a profile, named as in the profile.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Changes(Map<String, Json>);
+pub struct ProfileChanges(Map<String, Json>);
 
 /// User-defined profile: a built-in one with changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProfileSettings {
     /// Built-in profile to start from; when absent the one of the same name, else `generic`.
     pub base: Option<String>,
-    pub changes: Changes,
+    pub changes: ProfileChanges,
 }
 
-impl Changes {
+impl ProfileChanges {
     /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -61,7 +61,7 @@ impl ProfileSettings {
     }
 }
 
-impl Serialize for Changes {
+impl Serialize for ProfileChanges {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
@@ -76,26 +76,26 @@ impl Serialize for ProfileSettings {
     }
 }
 
-impl<'de> Deserialize<'de> for Changes {
+impl<'de> Deserialize<'de> for ProfileChanges {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Fields { with_base: false }).map(|read| read.changes)
+        deserializer.deserialize_map(ProfileVisitor { with_base: false }).map(|read| read.changes)
     }
 }
 
 impl<'de> Deserialize<'de> for ProfileSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Fields { with_base: true })
+        deserializer.deserialize_map(ProfileVisitor { with_base: true })
     }
 }
 
 /// Key that names the base profile.
 const BASE: &str = "base";
 
-struct Fields {
+struct ProfileVisitor {
     with_base: bool,
 }
 
-impl<'de> de::Visitor<'de> for Fields {
+impl<'de> de::Visitor<'de> for ProfileVisitor {
     type Value = ProfileSettings;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ use crewagent_dialect::profile::Profile;
 use crewagent_format::wording::{distance, ticked_up_to};
 use thiserror::Error;
 
-use super::{Changes, KeySource, ModelSettings, profile};
+use super::{KeySource, ModelSettings, ProfileChanges, profile};
 use crate::store::settings::Settings;
 
 /// Variable that names the model when no flag does.
@@ -38,10 +38,10 @@ pub const MEASURED: [&str; 14] = [
     "window",
 ];
 
-type Read<'e> = dyn Fn(&str) -> Option<String> + 'e;
+type VariableReader<'e> = dyn Fn(&str) -> Option<String> + 'e;
 
 /// Environment variables of this process, or of a test.
-pub struct Environment<'e>(Box<Read<'e>>);
+pub struct Environment<'e>(Box<VariableReader<'e>>);
 
 impl Environment<'static> {
     /// Returns the variables of this process.
@@ -341,7 +341,7 @@ impl ModelSettings {
             price: None,
             headers: std::collections::BTreeMap::new(),
             fields: serde_json::Map::new(),
-            changes: Changes::default(),
+            changes: ProfileChanges::default(),
         }
     }
 }

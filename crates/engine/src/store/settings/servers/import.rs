@@ -7,7 +7,7 @@ use crewagent_core::tool::server_tool::ServerName;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::{ServerSettings, ServerWay, Template, is_secret};
+use super::{ServerSettings, ServerWay, VariableTemplate, is_secret};
 
 /// Content of such a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -93,7 +93,7 @@ fn server(called: &str, value: &Json) -> Result<ImportedServer, String> {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 env.insert(key.clone(), put_away(&key, &text, &mut secrets)?);
             }
-            let args = args.into_iter().map(Template::new).collect::<Result<_, _>>()?;
+            let args = args.into_iter().map(VariableTemplate::new).collect::<Result<_, _>>()?;
             ServerWay::Child { command, args, env, cwd: foreign.cwd }
         }
         (None, Some(url)) => {
@@ -101,14 +101,14 @@ fn server(called: &str, value: &Json) -> Result<ImportedServer, String> {
             for (key, text) in foreign.headers {
                 headers.insert(key.clone(), put_away(&key, &text, &mut secrets)?);
             }
-            ServerWay::Http { url: Template::new(url)?, headers }
+            ServerWay::Http { url: VariableTemplate::new(url)?, headers }
         }
         (_, _) => return Err("it has neither a `command` nor a `url`".to_owned()),
     };
     let settings =
         ServerSettings { enabled: false, way, startup_timeout: None, call_timeout: None };
     // Refuse what the settings file would refuse, with the same message.
-    let written = super::Written::from(settings);
+    let written = super::ServerSettingsFile::from(settings);
     let settings = ServerSettings::try_from(written)?;
     Ok(ImportedServer { called: called.to_owned(), name, settings, secrets })
 }
@@ -134,8 +134,8 @@ pub(super) fn put_away(
     key: &str,
     text: &str,
     secrets: &mut Vec<(String, String)>,
-) -> Result<Template, String> {
-    let template = Template::new(text)?;
+) -> Result<VariableTemplate, String> {
+    let template = VariableTemplate::new(text)?;
     let is_secret = is_secret(key) || template.has_password();
     if !is_secret || template.has_references() || text.trim().is_empty() {
         return Ok(template);
@@ -149,7 +149,7 @@ pub(super) fn put_away(
         .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
         .collect();
     secrets.push((variable.clone(), secret.to_owned()));
-    Template::new(format!("{front}{}", Template::variable(&variable)))
+    VariableTemplate::new(format!("{front}{}", VariableTemplate::variable(&variable)))
 }
 
 impl ImportedServer {
@@ -163,7 +163,7 @@ impl ImportedServer {
         for (key, value) in values {
             *value = put_away(key, value.as_str(), &mut secrets)?;
         }
-        let settings = ServerSettings::try_from(super::Written::from(settings))?;
+        let settings = ServerSettings::try_from(super::ServerSettingsFile::from(settings))?;
         Ok(Self { called: name.to_string(), name, settings, secrets })
     }
 }

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Value that may refer to variables: `Bearer ${TOKEN}`, or `${REGION:-eu}` with a default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Template(String);
+pub struct VariableTemplate(String);
 
 /// Unset variable that a value needs.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -19,12 +19,12 @@ pub struct Template(String);
 pub struct Missing(pub String);
 
 /// Part of a template.
-enum Part<'t> {
+enum TemplatePart<'t> {
     Text(&'t str),
     Reference { name: &'t str, default: Option<&'t str> },
 }
 
-impl Template {
+impl VariableTemplate {
     /// Parses a value; fails on a malformed reference.
     pub fn new(text: impl Into<String>) -> Result<Self, String> {
         let text = text.into();
@@ -45,8 +45,8 @@ impl Template {
     /// Lists the variables it refers to.
     pub fn references(&self) -> Vec<&str> {
         let name = |part| match part {
-            Part::Reference { name, .. } => Some(name),
-            Part::Text(_) => None,
+            TemplatePart::Reference { name, .. } => Some(name),
+            TemplatePart::Text(_) => None,
         };
         parts(&self.0).unwrap_or_default().into_iter().filter_map(name).collect()
     }
@@ -54,8 +54,8 @@ impl Template {
     /// Lists the variables that must be set, because they have no default.
     pub(in crate::store) fn needs(&self) -> Vec<&str> {
         let name = |part| match part {
-            Part::Reference { name, default: None } => Some(name),
-            Part::Reference { .. } | Part::Text(_) => None,
+            TemplatePart::Reference { name, default: None } => Some(name),
+            TemplatePart::Reference { .. } | TemplatePart::Text(_) => None,
         };
         parts(&self.0).unwrap_or_default().into_iter().filter_map(name).collect()
     }
@@ -84,8 +84,8 @@ impl Template {
         let mut filled = String::new();
         for part in parts(&self.0).unwrap_or_default() {
             match part {
-                Part::Text(text) => filled.push_str(text),
-                Part::Reference { name, default } => match (get(name), default) {
+                TemplatePart::Text(text) => filled.push_str(text),
+                TemplatePart::Reference { name, default } => match (get(name), default) {
                     (Some(value), _) => {
                         keep(&value);
                         filled.push_str(value.expose_secret());
@@ -100,11 +100,11 @@ impl Template {
 }
 
 /// Splits a text into parts. Both `${NAME}` and `${env:NAME}`, as other tools write it, are references.
-fn parts(text: &str) -> Result<Vec<Part<'_>>, String> {
+fn parts(text: &str) -> Result<Vec<TemplatePart<'_>>, String> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
-        parts.push(Part::Text(&rest[..at]));
+        parts.push(TemplatePart::Text(&rest[..at]));
         let inside = &rest[at + 2..];
         let Some(end) = inside.find('}') else {
             return Err("a `${` has no `}` behind it".to_owned());
@@ -118,10 +118,10 @@ fn parts(text: &str) -> Result<Vec<Part<'_>>, String> {
         if !is_variable(name) {
             return Err(format!("`${{{reference}}}` names no variable; write ${{NAME}}"));
         }
-        parts.push(Part::Reference { name, default });
+        parts.push(TemplatePart::Reference { name, default });
         rest = &inside[end + 1..];
     }
-    parts.push(Part::Text(rest));
+    parts.push(TemplatePart::Text(rest));
     Ok(parts)
 }
 
@@ -132,7 +132,7 @@ pub(super) fn is_variable(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-impl TryFrom<String> for Template {
+impl TryFrom<String> for VariableTemplate {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -140,13 +140,13 @@ impl TryFrom<String> for Template {
     }
 }
 
-impl From<Template> for String {
-    fn from(template: Template) -> Self {
+impl From<VariableTemplate> for String {
+    fn from(template: VariableTemplate) -> Self {
         template.0
     }
 }
 
-impl fmt::Display for Template {
+impl fmt::Display for VariableTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

@@ -77,7 +77,7 @@ fn references_are_filled() {
     let get = |name: &str| (name == "T").then(|| "abc".into());
     let filled = |text: &str| {
         use secrecy::ExposeSecret as _;
-        let filled = Template::new(text).unwrap().filled(&get, &mut |_| {});
+        let filled = VariableTemplate::new(text).unwrap().filled(&get, &mut |_| {});
         filled.map(|text| text.expose_secret().to_owned())
     };
     assert_eq!(filled("Bearer ${T}!").unwrap(), "Bearer abc!");
@@ -86,7 +86,7 @@ fn references_are_filled() {
     assert_eq!(filled("$T {T}").unwrap(), "$T {T}");
     assert_eq!(filled("${R}").unwrap_err(), Missing("R".to_owned()));
     for bad in ["${", "${}", "${a b}", "${input:token}"] {
-        assert!(Template::new(bad).is_err(), "{bad}");
+        assert!(VariableTemplate::new(bad).is_err(), "{bad}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crewagent_engine::disk::{Deed, Disk, DiskHook, Op, Verdict};
+use crewagent_engine::disk::{Deed, Disk, DiskHook, HookVerdict, Op};
 
 /// A recorded operation or report.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Tape {
 }
 
 impl DiskHook for Tape {
-    fn before(&self, op: &Op<'_>) -> Verdict {
+    fn before(&self, op: &Op<'_>) -> HookVerdict {
         let action = match op.deed {
             Deed::Create => DiskOperation::Create,
             Deed::Write { bytes } => DiskOperation::Write(bytes.to_vec()),
@@ -80,10 +80,10 @@ impl DiskHook for Tape {
             Deed::Truncate { len } => DiskOperation::Truncate(len),
             // Permissions are not modelled; the others change nothing.
             Deed::SetRights | Deed::Look | Deed::List | Deed::Open | Deed::Read | Deed::Lock => {
-                return Verdict::Proceed;
+                return HookVerdict::Proceed;
             }
         };
         self.entries.lock().unwrap().push(Entry::Done(op.file.to_owned(), action));
-        Verdict::Proceed
+        HookVerdict::Proceed
     }
 }

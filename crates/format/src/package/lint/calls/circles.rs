@@ -12,7 +12,7 @@ use crate::package::check::WorkflowDraft;
 
 /// Edges from each workflow to its graph, and from each graph to the workflows that it calls. With the graphs as nodes
 /// of their own there are no more edges than calls, however many workflows share a graph.
-type Calls<'p> = DiGraph<(), Option<&'p Location>>;
+type CallGraph<'p> = DiGraph<(), Option<&'p Location>>;
 
 /// Reports every cycle and returns true if there is one.
 pub(super) fn check(
@@ -27,7 +27,7 @@ pub(super) fn check(
             index_of.entry(id).or_insert(index);
         }
     }
-    let mut calls = Calls::new();
+    let mut calls = CallGraph::new();
     for _ in 0..workflows.len() + found.len() {
         calls.add_node(());
     }
@@ -80,7 +80,7 @@ fn shortened(names: &[&str]) -> String {
 }
 
 /// Finds a shortest cycle through `start` inside the group.
-fn circle(calls: &Calls<'_>, start: NodeIndex, group: &HashSet<NodeIndex>) -> Vec<NodeIndex> {
+fn circle(calls: &CallGraph<'_>, start: NodeIndex, group: &HashSet<NodeIndex>) -> Vec<NodeIndex> {
     let mut came_from: HashMap<NodeIndex, NodeIndex> = HashMap::new();
     let mut queue = VecDeque::from([start]);
     while let Some(at) = queue.pop_front() {

@@ -3,7 +3,7 @@
 use crate::path::PackagePath;
 
 /// Target of a link into the package.
-pub(super) struct Target {
+pub(super) struct LinkTarget {
     path: String,
     /// True if the path starts at the root of the package.
     from_root: bool,
@@ -20,7 +20,7 @@ const ELSEWHERE: &[&str] = &[
     "//",
 ];
 
-impl Target {
+impl LinkTarget {
     /// Parses a link; `None` if it does not lead into the package.
     pub(super) fn of(link: &str) -> Option<Self> {
         let path = percent_decoded(link.split(['#', '?']).next().unwrap_or_default());
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn check_target(link: &str, expected: Option<&str>) {
-        assert_eq!(Target::of(link).map(|target| target.path).as_deref(), expected, "{link}");
+        assert_eq!(LinkTarget::of(link).map(|target| target.path).as_deref(), expected, "{link}");
     }
 
     #[test]
