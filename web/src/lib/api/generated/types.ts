@@ -229,7 +229,7 @@ nodeId: string,
 /**
  * The number of the call in the run, from 1.
  */
-call: number, };
+call: FrameId, };
 
 /**
  * One change of a file.
@@ -1112,7 +1112,7 @@ nodeId: string,
 /**
  * The number of the call in the run, from 1.
  */
-call: number, };
+call: FrameId, };
 
 /**
  * A workflow cannot be called, or cannot return.
@@ -1133,7 +1133,12 @@ nodeId: string,
 /**
  * The number of the call in the run, from 1.
  */
-call: number, };
+call: FrameId, };
+
+/**
+ * Number of a frame in its run, from 1. The run's own workflow has none.
+ */
+export type FrameId = number;
 
 /**
  * A called workflow ended, and its caller is active again.
@@ -1158,7 +1163,7 @@ nodeId: string,
 /**
  * The number of the call in the run, from 1.
  */
-call: number, };
+call: FrameId, };
 
 /**
  * A node is about to call another workflow, or that is about to return: what will be written.
@@ -1183,7 +1188,7 @@ nodeId: string,
 /**
  * The number of the call in the run, from 1.
  */
-call: number, };
+call: FrameId, };
 
 /**
  * A link that opens the page, once.
@@ -3755,7 +3760,7 @@ export type StateChange = {
 /**
  * The call of a workflow whose state it is; none for the run's own.
  */
-call?: number, 
+call?: FrameId, 
 /**
  * State of the run after the change.
  */
@@ -4032,7 +4037,7 @@ turn: number,
 /**
  * The call of a workflow that it belongs to; none in the run's own.
  */
-call?: number, 
+call?: FrameId, 
 /**
  * Node of the run; none after completion.
  */
