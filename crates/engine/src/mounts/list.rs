@@ -41,7 +41,7 @@ pub enum EntryKind {
 /// Metadata of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Never [`Kind::Link`], because links inside the mount are followed.
+    /// Never [`EntryKind::Link`], because links inside the mount are followed.
     pub kind: EntryKind,
     /// Size in bytes.
     pub size: u64,
