@@ -37,6 +37,8 @@ pub enum Call {
     Search(SearchCall),
     Write(WriteCall),
     Patch(PatchCall),
+    Move(MoveCall),
+    Delete(DeleteCall),
     AskUser(Question),
     State(Box<StateCall>),
 }
@@ -95,6 +97,24 @@ pub enum WriteMode {
     Create,
 }
 
+/// `fs.move`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveCall {
+    pub path: WritablePath,
+    /// The new path, where no file may be.
+    pub to: WritablePath,
+    /// The digest that the file must have.
+    pub if_match: Option<Digest>,
+}
+
+/// `fs.delete`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeleteCall {
+    pub path: WritablePath,
+    /// The digest that the file must have.
+    pub if_match: Option<Digest>,
+}
+
 /// `fs.apply_patch`: changes that are made all together or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchCall {
@@ -125,6 +145,13 @@ pub enum Operation {
     /// Sets values in the frontmatter of the state document.
     UpdateFrontmatter(StateUpdate),
     Text(TextPatch),
+    /// Moves the file, and may change parts of its text.
+    Move {
+        /// The new path, where no file may be.
+        to: WritablePath,
+        change: Option<TextPatch>,
+    },
+    Delete,
 }
 
 impl Call {
@@ -139,6 +166,8 @@ impl Call {
             Tool::Search => files::search(&arguments, &mut problems).map(Self::Search),
             Tool::Write => files::write(&arguments, &mut problems).map(Self::Write),
             Tool::Patch => patch::patch(&arguments, &mut problems).map(Self::Patch),
+            Tool::Move => files::relocate(&arguments, &mut problems).map(Self::Move),
+            Tool::Delete => files::delete(&arguments, &mut problems).map(Self::Delete),
             Tool::AskUser => ask::ask(&arguments, &mut problems).map(Self::AskUser),
             Tool::CompleteNode => {
                 state::complete_node(&arguments, &mut problems).map(Box::new).map(Self::State)
@@ -156,7 +185,9 @@ impl Call {
     pub fn places(&self) -> Vec<&VPath> {
         match self {
             Self::Write(call) => vec![call.path.path()],
-            Self::Patch(call) => call.patches.iter().map(|patch| patch.path.path()).collect(),
+            Self::Patch(call) => call.patches.iter().flat_map(FilePatchCall::places).collect(),
+            Self::Move(call) => vec![call.path.path(), call.to.path()],
+            Self::Delete(call) => vec![call.path.path()],
             Self::State(call) => vec![call.path.path()],
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::AskUser(_) => Vec::new(),
         }
@@ -165,7 +196,7 @@ impl Call {
     /// Refuses a call that writes to paths where a rule denies it: the paths it names, and the targets of links.
     pub fn permitted(&self, policy: &Policy, places: &[&VPath]) -> Result<(), Refusal> {
         let tool = self.tool().name();
-        let decision = policy.decide(&[], tool, places);
+        let decision = policy.decide(&[], &self.ruled_tools(), places);
         match decision.rule.filter(|_| decision.verdict == Verdict::Deny) {
             None => Ok(()),
             Some(rule) => {
@@ -177,6 +208,23 @@ impl Call {
         }
     }
 
+    /// Returns the tools whose rules apply to the call: its own, and for a patch that moves or deletes a file those of
+    /// `fs.move` and `fs.delete` too.
+    pub fn ruled_tools(&self) -> Vec<&'static str> {
+        let mut tools = vec![self.tool().name()];
+        let Self::Patch(call) = self else { return tools };
+        let has = |is_form: fn(&Operation) -> bool| {
+            call.patches.iter().any(|patch| is_form(&patch.operation))
+        };
+        if has(|operation| matches!(operation, Operation::Move { .. })) {
+            tools.push(Tool::Move.name());
+        }
+        if has(|operation| matches!(operation, Operation::Delete)) {
+            tools.push(Tool::Delete.name());
+        }
+        tools
+    }
+
     /// Returns the called tool.
     pub fn tool(&self) -> Tool {
         match self {
@@ -185,6 +233,8 @@ impl Call {
             Self::Search(_) => Tool::Search,
             Self::Write(_) => Tool::Write,
             Self::Patch(_) => Tool::Patch,
+            Self::Move(_) => Tool::Move,
+            Self::Delete(_) => Tool::Delete,
             Self::AskUser(_) => Tool::AskUser,
             Self::State(call) if call.completion.is_some() => Tool::CompleteNode,
             Self::State(_) => Tool::UpdateState,
@@ -209,6 +259,8 @@ impl Call {
             Self::List(call) => call.path.to_string(),
             Self::Search(call) => call.query.clone(),
             Self::Write(call) => call.path.to_string(),
+            Self::Move(call) => format!("{} → {}", call.path, call.to),
+            Self::Delete(call) => call.path.to_string(),
             Self::Patch(call) => {
                 let mut paths: Vec<&WritablePath> =
                     call.patches.iter().map(|patch| &patch.path).collect();
@@ -226,6 +278,18 @@ impl Call {
             },
         };
         Some(one_line(&text))
+    }
+}
+
+impl FilePatchCall {
+    /// Returns the paths that the patch writes to.
+    fn places(&self) -> Vec<&VPath> {
+        match &self.operation {
+            Operation::Move { to, .. } => vec![self.path.path(), to.path()],
+            Operation::UpdateFrontmatter(_) | Operation::Text(_) | Operation::Delete => {
+                vec![self.path.path()]
+            }
+        }
     }
 }
 

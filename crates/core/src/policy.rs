@@ -124,9 +124,10 @@ impl Policy {
         if self.strict { StateTool::Runtime } else { StateTool::Patch }
     }
 
-    /// Decides about a call of a tool that writes to these paths, or to none; the user `granted` some rules.
-    pub fn decide(&self, granted: &[Rule], tool: &str, places: &[&VPath]) -> PolicyDecision {
-        rules::decide(&self.rules, granted, tool, places)
+    /// Decides by the rules about these tools about a call that writes to these paths, or to none; the user `granted`
+    /// some rules.
+    pub fn decide(&self, granted: &[Rule], tools: &[&str], places: &[&VPath]) -> PolicyDecision {
+        rules::decide(&self.rules, granted, tools, places)
     }
 
     /// Decides about a tool before it is called.
@@ -137,7 +138,7 @@ impl Policy {
     /// Returns true if a model may call the tool.
     pub fn allows(&self, tool: Tool) -> bool {
         match tool {
-            Tool::Read | Tool::List | Tool::Search | Tool::Write => {
+            Tool::Read | Tool::List | Tool::Search | Tool::Write | Tool::Move | Tool::Delete => {
                 self.fs.enabled && self.denial(tool).is_none()
             }
             Tool::Patch => self.fs.enabled && (self.patches_state || self.denial(tool).is_none()),

@@ -27,6 +27,10 @@ pub enum Tool {
     Write,
     /// `fs.apply_patch`.
     Patch,
+    /// `fs.move`.
+    Move,
+    /// `fs.delete`.
+    Delete,
     /// `ui.ask_user`.
     AskUser,
     /// `runtime.complete_node`, in strict mode.
@@ -47,7 +51,7 @@ struct ToolEntry {
 }
 
 /// The catalogue, in the order of [`Tool`].
-const CATALOGUE: [ToolEntry; 8] = [
+const CATALOGUE: [ToolEntry; 10] = [
     ToolEntry {
         name: "fs.read",
         wire_name: "fs_read",
@@ -93,6 +97,20 @@ const CATALOGUE: [ToolEntry; 8] = [
         example: r#"{"path":"@project/artifacts/notes.md","operation":"replace","edits":[{"old":"draft","new":"final"}]} or {"path":"@state/workflow.md","operation":"updateFrontmatter","update":{"variables":{"set":{"topic":"x"}}}}"#,
     },
     ToolEntry {
+        name: "fs.move",
+        wire_name: "fs_move",
+        is_write: true,
+        parameters: &["path", "to", "ifMatchSha256"],
+        example: r#"{"path":"@project/artifacts/draft.md","to":"@project/artifacts/final.md"}"#,
+    },
+    ToolEntry {
+        name: "fs.delete",
+        wire_name: "fs_delete",
+        is_write: true,
+        parameters: &["path", "ifMatchSha256"],
+        example: r#"{"path":"@project/artifacts/draft.md"}"#,
+    },
+    ToolEntry {
         name: "ui.ask_user",
         wire_name: "ui_ask_user",
         is_write: false,
@@ -117,12 +135,14 @@ const CATALOGUE: [ToolEntry; 8] = [
 
 impl Tool {
     /// All tools, in the order in which models see them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Read,
         Self::List,
         Self::Search,
         Self::Write,
         Self::Patch,
+        Self::Move,
+        Self::Delete,
         Self::AskUser,
         Self::CompleteNode,
         Self::UpdateState,

@@ -9,6 +9,7 @@ mod change;
 pub mod list;
 mod patch;
 pub mod read;
+mod relocate;
 pub mod search;
 mod state;
 mod write;
@@ -98,7 +99,7 @@ impl Tools<'_> {
             Call::Search(call) => {
                 report(search::search(self.mounts, &search_of(call), context.deadline))
             }
-            Call::Write(_) | Call::Patch(_) | Call::State(_) => {
+            Call::Write(_) | Call::Patch(_) | Call::Move(_) | Call::Delete(_) | Call::State(_) => {
                 return match self.plan_change(call, context) {
                     Ok(plan) => Ok(plan),
                     Err(ChangeHalt::Refused(refusal)) => {

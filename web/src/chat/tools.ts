@@ -11,6 +11,8 @@ const VERBS: Record<string, Key> = {
   'fs.search': 'tool.search',
   'fs.write': 'tool.write',
   'fs.apply_patch': 'tool.patch',
+  'fs.move': 'tool.move',
+  'fs.delete': 'tool.delete',
   'ui.ask_user': 'tool.ask',
   'runtime.complete_node': 'tool.complete',
   'runtime.update_state': 'tool.state',
@@ -23,6 +25,8 @@ const WANTED: Record<string, Key> = {
   'fs.search': 'wanted.search',
   'fs.write': 'wanted.write',
   'fs.apply_patch': 'wanted.patch',
+  'fs.move': 'wanted.move',
+  'fs.delete': 'wanted.delete',
 };
 
 const isState = (row: ToolRow): boolean =>

@@ -77,8 +77,10 @@ fn deed(approval: &Approval, width: Width) -> Vec<String> {
     let mut lines = Vec::new();
     for file in &approval.files {
         lines.push(String::new());
+        let deleted = if file.file.after.is_none() { ", deleted" } else { "" };
         if approval.files.len() > 1 || file.diff.is_empty() {
-            lines.push(paint::styled(NAME, paint::printable(&file.file.path)));
+            let path = paint::printable(&file.file.path);
+            lines.push(paint::styled(NAME, path + deleted));
         }
         // The two lines above the first hunk only name the file.
         let changed = file.diff.lines().skip_while(|line| !line.starts_with("@@"));

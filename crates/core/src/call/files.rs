@@ -1,11 +1,12 @@
-//! The arguments of `fs.read`, `fs.list`, `fs.search` and `fs.write`.
+//! The arguments of `fs.read`, `fs.list`, `fs.search`, `fs.write`, `fs.move` and `fs.delete`.
 
 use crewagent_format::wording::kind;
 use serde_json::{Map, Value as Json};
 
 use super::params::{Params, Problems};
-use super::{ListCall, ReadCall, SearchCall, Tool, WriteCall, WriteMode};
-use crate::vpath::{Mount, VPath};
+use super::{DeleteCall, ListCall, MoveCall, ReadCall, SearchCall, Tool, WriteCall, WriteMode};
+use crate::state::document::STATE_FILE;
+use crate::vpath::{Mount, VPath, WritablePath};
 
 /// Maximum number of globs of a search.
 const MAX_GLOBS: usize = 100;
@@ -104,4 +105,39 @@ pub(super) fn write(arguments: &Map<String, Json>, problems: &mut Problems) -> O
         );
     }
     Some(WriteCall { path: path?, content: content?.to_owned(), mode, if_match })
+}
+
+/// Reads the arguments of `fs.move`.
+pub(super) fn relocate(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<MoveCall> {
+    let params = Params::open(arguments, Tool::Move.parameters(), problems);
+    let path = params.writable("path", problems);
+    let to = params.writable("to", problems);
+    let if_match = params.digest("ifMatchSha256", problems);
+    check_ends(path.as_ref(), to.as_ref(), problems);
+    Some(MoveCall { path: path?, to: to?, if_match })
+}
+
+/// Reads the arguments of `fs.delete`.
+pub(super) fn delete(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<DeleteCall> {
+    let params = Params::open(arguments, Tool::Delete.parameters(), problems);
+    let path = params.writable("path", problems);
+    let if_match = params.digest("ifMatchSha256", problems);
+    check_ends(path.as_ref(), None, problems);
+    Some(DeleteCall { path: path?, if_match })
+}
+
+/// Refuses to move or delete the state document, to move a file onto it, and to move a file to its own path.
+pub(super) fn check_ends(
+    from: Option<&WritablePath>,
+    to: Option<&WritablePath>,
+    problems: &mut Problems,
+) {
+    if [from, to].into_iter().flatten().any(|path| path.path().is_state_document()) {
+        problems.mistake(format!(
+            "`{STATE_FILE}` can be neither moved nor deleted, nor can a file take its place; leave it as it is"
+        ));
+    }
+    if from.is_some() && from == to {
+        problems.mistake("the new path is the one that the file has already; name another one");
+    }
 }

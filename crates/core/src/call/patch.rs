@@ -4,12 +4,14 @@ use crewagent_format::integrity::Digest;
 use crewagent_format::wording::kind;
 use serde_json::{Map, Value as Json};
 
+use super::files::check_ends;
 use super::params::{Params, Problems};
 use super::{FilePatchCall, Operation, PatchCall, Tool};
+use crate::refusal::Refusal;
 use crate::state::document::STATE_FILE;
 use crate::state::patch::StateUpdate;
-use crate::tool::text_patch::{FilePatch, Replacement, TextPatch};
-use crate::vpath::WritablePath;
+use crate::tool::text_patch::{FileChangeKind, FilePatch, Replacement, TextPatch};
+use crate::vpath::{Mount, VPath, WritablePath};
 
 /// Maximum number of patches of a call.
 const MAX_PATCHES: usize = 100;
@@ -77,7 +79,25 @@ pub(super) fn patch(arguments: &Map<String, Json>, problems: &mut Problems) -> O
             "`{STATE_FILE}` is patched together with other files; patch it in a call of its own, after the others"
         ));
     }
+    check_paths(&patches, problems);
     Some(PatchCall { patches })
+}
+
+/// Refuses to move or delete a file that another patch of the call names.
+fn check_paths(patches: &[FilePatchCall], problems: &mut Problems) {
+    let forms = patches
+        .iter()
+        .enumerate()
+        .filter(|(_, patch)| matches!(patch.operation, Operation::Move { .. } | Operation::Delete));
+    for (index, form) in forms {
+        let others = patches.iter().enumerate().filter(|(other, _)| *other != index);
+        let named: Vec<&VPath> = others.flat_map(|(_, patch)| patch.places()).collect();
+        if let Some(path) = form.places().into_iter().find(|path| named.contains(path)) {
+            problems.mistake(format!(
+                "`{path}` is in a patch that moves or deletes a file, and in another patch; send the two in two calls"
+            ));
+        }
+    }
 }
 
 fn is_state(path: &WritablePath) -> bool {
@@ -196,5 +216,31 @@ fn diff(
     if let Some(path) = path {
         problems.take(patch.check_target(path.path()));
     }
-    Some(Operation::Text(TextPatch::Diff(patch)))
+    match patch.change {
+        FileChangeKind::Delete => {
+            check_ends(path, None, problems);
+            Some(Operation::Delete)
+        }
+        FileChangeKind::Move { to, hunks } => {
+            let to = problems.take(new_path(&to, path))?;
+            check_ends(path, Some(&to), problems);
+            let change = (hunks.count() > 0).then(|| FileChangeKind::Update(hunks));
+            let change = change.map(|change| TextPatch::Diff(FilePatch { path: None, change }));
+            Some(Operation::Move { to, change })
+        }
+        FileChangeKind::Add(_) | FileChangeKind::Update(_) => {
+            Some(Operation::Text(TextPatch::Diff(patch)))
+        }
+    }
+}
+
+/// Resolves the new path that a diff names: a mount path, or one from the root of the mount that the file is in.
+fn new_path(name: &str, from: Option<&WritablePath>) -> Result<WritablePath, Refusal> {
+    let mount = from.map_or(Mount::Project, |path| path.path().mount());
+    let plain = name.strip_prefix("./").unwrap_or(name);
+    let path = match plain.starts_with(['@', '{', '/']) {
+        true => VPath::parse(plain)?,
+        false => VPath::parse(&format!("{}/{plain}", mount.name()))?,
+    };
+    WritablePath::new(path)
 }

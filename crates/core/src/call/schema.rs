@@ -50,6 +50,11 @@ fn description(tool: Tool, policy: &Policy) -> String {
                 None => "",
             }
         ),
+        Tool::Move => {
+            "Move or rename a file below @project. Refused if the new path exists; missing folders are created."
+                .to_owned()
+        }
+        Tool::Delete => "Delete a file below @project. Folders stay.".to_owned(),
         Tool::AskUser => "Ask the user and wait; the answer comes back as the result of this call. Ask only for what \
              you cannot find out yourself, everything in one question."
             .to_owned(),
@@ -90,6 +95,17 @@ fn parameters(tool: Tool) -> Json {
             }),
         ),
         Tool::Patch => patch(),
+        Tool::Move => object(
+            &["path", "to"],
+            json!({
+                "path": text("The file"),
+                "to": text("The new path of the file, not of its folder"),
+                "ifMatchSha256": digest(),
+            }),
+        ),
+        Tool::Delete => {
+            object(&["path"], json!({ "path": text("The file"), "ifMatchSha256": digest() }))
+        }
         Tool::AskUser => ask(),
         Tool::CompleteNode => {
             let decision = object(

@@ -56,7 +56,7 @@ fn both_spellings_of_a_name_are_understood() {
 fn an_unknown_tool_is_answered_with_those_there_are() {
     let code = RefusalCode::ToolNotAvailable;
     let refusal = check_refused("fs.reed", "{}", code, &["\"fs.reed\"", "Did you mean `fs.read`?"]);
-    assert_eq!(refusal.details["available"].as_array().unwrap().len(), 6);
+    assert_eq!(refusal.details["available"].as_array().unwrap().len(), 8);
     check_refused("fs_writ", "not json", code, &["Did you mean `fs.write`?", "`fs.apply_patch`"]);
     check_refused("shell", "{}", code, &["There is no tool \"shell\".", "Available: `fs.read`, "]);
     check_refused("mcp.git.log", "{}", code, &["Available"]);

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::policy::rules::RuleSet;
 use crate::tool::text_patch::Replacement;
 
 fn parse(arguments: Json) -> Result<Call, Refusal> {
@@ -35,6 +36,11 @@ fn edit(all: bool) -> Operation {
     Operation::Text(TextPatch::Replace(vec![edit]))
 }
 
+fn envelope(path: &str, lines: &str) -> Json {
+    let diff = format!("*** Begin Patch\n{lines}*** End Patch\n");
+    json!({"path": path, "operation": "diff", "diff": diff})
+}
+
 const DIFF: &str = "--- a/x.md\n+++ b/x.md\n@@ -1 +1 @@\n-a\n+b\n";
 
 #[test]
@@ -51,7 +57,9 @@ fn each_operation_has_its_own_key() {
     let update = json!({"path": "@state/workflow.md", "operation": "updateFrontmatter", "update": {"variables": {"set": {"x": 1}}}});
     match &patches(update)[0].operation {
         Operation::UpdateFrontmatter(update) => assert_eq!(update.variables["x"], 1),
-        other @ Operation::Text(_) => panic!("{other:?}"),
+        other @ (Operation::Text(_) | Operation::Move { .. } | Operation::Delete) => {
+            panic!("{other:?}")
+        }
     }
 }
 
@@ -148,4 +156,63 @@ fn the_state_is_patched_alone() {
     let state = json!({"path": "workflow.md", "operation": "updateFrontmatter", "update": {"currentNodeId": {"set": "b"}}});
     assert_eq!(patches(json!({"patches": [state, state]})).len(), 2);
     check_refused(json!({"patches": [replace("x.md"), state]}), &["in a call of its own"]);
+}
+
+#[test]
+fn a_diff_moves_or_deletes_a_file() {
+    let [delete] = patches(envelope("x.md", "*** Delete File: x.md\n")).try_into().unwrap();
+    assert_eq!(delete.operation, Operation::Delete);
+    let bare = "*** Update File: a/x.md\n*** Move to: steps/y.md\n";
+    for (lines, has_change) in [(bare.to_owned(), false), (format!("{bare}@@\n-a\n+b\n"), true)] {
+        let [moved] = patches(envelope("a/x.md", &lines)).try_into().unwrap();
+        let Operation::Move { to, change } = &moved.operation else { panic!("{moved:?}") };
+        // From the root of the project, whatever a path of this kind means elsewhere.
+        assert_eq!(
+            (to.to_string().as_str(), change.is_some()),
+            ("@project/steps/y.md", has_change)
+        );
+    }
+    let beside = "*** Update File: notes/x.md\n*** Move to: notes/y.md\n";
+    let [moved] = patches(envelope("@state/notes/x.md", beside)).try_into().unwrap();
+    assert!(
+        matches!(&moved.operation, Operation::Move { to, .. } if to.to_string() == "@state/notes/y.md")
+    );
+    let call = parse(envelope("a/x.md", bare)).unwrap();
+    assert_eq!(call.places().len(), 2);
+    assert_eq!(call.ruled_tools(), ["fs.apply_patch", "fs.move"]);
+    assert_eq!(parse(replace("x.md")).unwrap().ruled_tools(), ["fs.apply_patch"]);
+}
+
+#[test]
+fn a_move_or_deletion_that_cannot_be_meant_is_refused() {
+    let stays = ["neither moved nor deleted"];
+    check_refused(envelope("@state/workflow.md", "*** Delete File: @state/workflow.md\n"), &stays);
+    let onto = "*** Update File: x.md\n*** Move to: @state/workflow.md\n";
+    check_refused(envelope("x.md", onto), &stays);
+    let same = "*** Update File: x.md\n*** Move to: ./x.md\n";
+    check_refused(envelope("x.md", same), &["name another one"]);
+    let delete = envelope("x.md", "*** Delete File: x.md\n");
+    for other in [replace("x.md"), delete.clone()] {
+        check_refused(json!({"patches": [delete, other]}), &["`@project/x.md`", "in two calls"]);
+    }
+    let moved = envelope("y.md", "*** Update File: y.md\n*** Move to: x.md\n");
+    check_refused(json!({"patches": [moved, delete]}), &["`@project/x.md`", "in two calls"]);
+    for (to, code) in [("@pkg/x.md", RefusalCode::Sandbox), ("../x.md", RefusalCode::Sandbox)] {
+        let lines = format!("*** Update File: y.md\n*** Move to: {to}\n");
+        assert_eq!(parse(envelope("y.md", &lines)).unwrap_err().code, code, "{to}");
+    }
+}
+
+#[test]
+fn a_rule_about_deleting_holds_for_patches_too() {
+    let set = RuleSet {
+        deny: vec!["fs.delete".parse().unwrap()],
+        ..RuleSet::none(crate::policy::rules::Source::Run)
+    };
+    let policy = Policy { rules: vec![set], ..Policy::default() };
+    let delete = envelope("x.md", "*** Delete File: x.md\n").to_string();
+    let refusal = Call::parse("fs.apply_patch", &delete, &policy).unwrap_err();
+    assert_eq!(refusal.code, RefusalCode::ToolNotAvailable);
+    assert!(refusal.message.contains("the rule `fs.delete`"), "{}", refusal.message);
+    assert!(Call::parse("fs.apply_patch", &replace("x.md").to_string(), &policy).is_ok());
 }

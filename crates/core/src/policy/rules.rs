@@ -17,7 +17,7 @@ use crate::vpath::{Mount, VPath};
 /// Maximum size of a pattern, in bytes.
 const MAX_PATTERN: usize = 256;
 /// Tools that change files, so that a rule with a folder can match them.
-pub(super) const WRITERS: [&str; 2] = ["fs.write", "fs.apply_patch"];
+pub(super) const WRITERS: [&str; 4] = ["fs.write", "fs.apply_patch", "fs.move", "fs.delete"];
 
 /// The rules of one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -190,7 +190,7 @@ impl FromStr for ToolPattern {
         }
         if pattern.folder.is_some() && !WRITERS.iter().any(|tool| pattern.names(tool)) {
             return Err(format!(
-                "{text:?}: a folder belongs to rules about fs.write, fs.apply_patch or fs.*, which write there"
+                "{text:?}: a folder belongs to rules about fs.write, fs.apply_patch, fs.move, fs.delete or fs.*, which write there"
             ));
         }
         Ok(pattern)
@@ -337,6 +337,13 @@ impl RuleSet {
         decisive.map_or(PolicyDecision::ALLOW, |(verdict, pattern)| self.decision(verdict, pattern))
     }
 
+    /// Decides by the rules about the tool and about `fs.write`, if these apply to it: the stricter wins. Of two that are
+    /// equally strict the tool's own wins, so that the user grants one rule, not two.
+    fn decide_by_all(&self, tool: &str, place: Option<&VPath>) -> PolicyDecision {
+        let decisions = ruled_as(tool).map(|name| self.decide(name, place));
+        decisions.fold(PolicyDecision::ALLOW, PolicyDecision::or_stricter)
+    }
+
     /// Decides about a tool before its arguments are known: it is denied if every call would be.
     fn outlook(&self, tool: &str) -> PolicyDecision {
         let whole = self.decide(tool, None);
@@ -354,14 +361,20 @@ impl RuleSet {
     }
 }
 
-/// Decides by all sets about a call of a tool that writes to these paths, or to none. A rule that the user `granted` no
-/// longer asks. No rule can deny changes of the run's state: the guard decides about them.
-pub fn decide(sets: &[RuleSet], granted: &[Rule], tool: &str, places: &[&VPath]) -> PolicyDecision {
-    if is_exempt(tool) {
-        return PolicyDecision::ALLOW;
-    }
+/// Decides by all sets, and by the rules about all these tools, about a call that writes to these paths, or to none. A
+/// rule that the user `granted` no longer asks. No rule can deny changes of the run's state: the guard decides about
+/// them.
+pub fn decide(
+    sets: &[RuleSet],
+    granted: &[Rule],
+    tools: &[&str],
+    places: &[&VPath],
+) -> PolicyDecision {
+    let tools: Vec<&str> = tools.iter().copied().filter(|tool| !is_exempt(tool)).collect();
     let judged = |place: Option<&VPath>| {
-        let said = sets.iter().map(|set| set.decide(tool, place).granted(granted));
+        let said = tools.iter().flat_map(|tool| {
+            sets.iter().map(|set| set.decide_by_all(tool, place).granted(granted))
+        });
         said.fold(PolicyDecision::ALLOW, PolicyDecision::or_stricter)
     };
     if places.is_empty() {
@@ -376,8 +389,14 @@ pub fn outlook(sets: &[RuleSet], tool: &str) -> PolicyDecision {
     if is_exempt(tool) {
         return PolicyDecision::ALLOW;
     }
-    let said = sets.iter().map(|set| set.outlook(tool));
+    let said = ruled_as(tool).flat_map(|name| sets.iter().map(move |set| set.outlook(name)));
     said.fold(PolicyDecision::ALLOW, PolicyDecision::or_stricter)
+}
+
+/// Returns the tools whose rules apply to a tool: a model that may not write a file may neither move nor delete it.
+fn ruled_as(tool: &str) -> impl Iterator<Item = &str> {
+    let as_write = matches!(tool, "fs.move" | "fs.delete").then_some("fs.write");
+    [Some(tool), as_write].into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -393,7 +412,7 @@ mod tests {
     fn check(sets: &[RuleSet], tool: &str, place: Option<&str>, expected: Verdict, rule: &str) {
         let place = place.map(|place| VPath::parse(place).unwrap());
         let places: Vec<&VPath> = place.iter().collect();
-        let decision = decide(sets, &[], tool, &places);
+        let decision = decide(sets, &[], &[tool], &places);
         let by = decision.rule.map(|rule| rule.pattern.to_string()).unwrap_or_default();
         assert_eq!((decision.verdict, by.as_str()), (expected, rule), "{tool} {place:?}");
     }
@@ -441,13 +460,43 @@ mod tests {
             [set(Source::Run, &[], &["fs.*(@project/src)"], &["fs.*(@project/src/keys/**)"])];
         let places = ["@project/a", "@project/src/b", "@state/workflow.md"];
         let places = places.map(|place| VPath::parse(place).unwrap());
-        let judge = |places: &[&VPath]| decide(&sets, &[], "fs.apply_patch", places).verdict;
+        let judge = |places: &[&VPath]| decide(&sets, &[], &["fs.apply_patch"], places).verdict;
         assert_eq!(judge(&[&places[0]]), Verdict::Allow);
         assert_eq!(judge(&[&places[0], &places[1], &places[2]]), Verdict::Ask);
-        let rule = decide(&sets, &[], "fs.write", &[&places[1]]).rule.unwrap();
-        assert_eq!(decide(&sets, &[rule], "fs.write", &[&places[1]]).verdict, Verdict::Allow);
+        let rule = decide(&sets, &[], &["fs.write"], &[&places[1]]).rule.unwrap();
+        assert_eq!(decide(&sets, &[rule], &["fs.write"], &[&places[1]]).verdict, Verdict::Allow);
         let key = VPath::parse("@project/src/keys/id").unwrap();
         assert_eq!(judge(&[&places[1], &key]), Verdict::Deny);
+    }
+
+    #[test]
+    fn a_rule_about_writing_holds_for_moving_and_deleting() {
+        let below = "fs.write(@project/artifacts)";
+        let sets = [set(Source::Settings, &[below], &["fs.move"], &["fs.write"])];
+        for tool in ["fs.move", "fs.delete"] {
+            check(&sets, tool, Some("@project/a.md"), Verdict::Deny, "fs.write");
+        }
+        check(&sets, "fs.delete", Some("@project/artifacts/a.md"), Verdict::Allow, below);
+        check(&sets, "fs.move", Some("@project/artifacts/a.md"), Verdict::Ask, "fs.move");
+        // The other way round it does not.
+        let sets = [set(Source::Settings, &[], &[], &["fs.delete"])];
+        check(&sets, "fs.write", Some("@project/a.md"), Verdict::Allow, "");
+        assert_eq!(outlook(&sets, "fs.delete").verdict, Verdict::Deny);
+    }
+
+    #[test]
+    fn one_grant_is_enough_for_a_tool_that_two_rules_ask_about() {
+        let sets = [set(Source::Run, &[], &["fs.write", "fs.move", "fs.apply_patch"], &[])];
+        let place = VPath::parse("@project/a.md").unwrap();
+        let judge = |granted: &[Rule], tools: &[&str]| decide(&sets, granted, tools, &[&place]);
+        let rule = judge(&[], &["fs.move"]).rule.unwrap();
+        assert_eq!(rule.pattern.to_string(), "fs.move");
+        assert_eq!(judge(&[rule], &["fs.move"]).verdict, Verdict::Allow);
+        // A grant for patches is none for patches that move files.
+        let rule = judge(&[], &["fs.apply_patch"]).rule.unwrap();
+        let both = ["fs.apply_patch", "fs.move"];
+        assert_eq!(judge(std::slice::from_ref(&rule), &both[..1]).verdict, Verdict::Allow);
+        assert_eq!(judge(&[rule], &both).verdict, Verdict::Ask);
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Layers<'_> {
 
     fn tool(&self, tool: Tool, policy: &Policy) -> Surveyed {
         // The row shows the general decision: a rule about a folder is an exception and listed separately.
-        let general = policy.decide(&[], tool.name(), &[]);
+        let general = policy.decide(&[], &[tool.name()], &[]);
         let outlook = policy.outlook(tool.name());
         let is_allowed = policy.allows(tool);
         let is_file_tool = tool.name().starts_with("fs.");
@@ -135,9 +135,13 @@ impl Layers<'_> {
         let max_bytes = match tool {
             Tool::Read => Some(self.limit(|policy| policy.fs.max_read_bytes)),
             Tool::Write | Tool::Patch => Some(self.limit(|policy| policy.fs.max_write_bytes)),
-            Tool::List | Tool::Search | Tool::AskUser | Tool::CompleteNode | Tool::UpdateState => {
-                None
-            }
+            Tool::List
+            | Tool::Search
+            | Tool::Move
+            | Tool::Delete
+            | Tool::AskUser
+            | Tool::CompleteNode
+            | Tool::UpdateState => None,
         };
         Surveyed {
             tool: tool.name().to_owned(),
@@ -275,8 +279,10 @@ mod tests {
         assert_eq!(row("mcp.*").by, Decider::Settings);
         let listed: Vec<String> =
             tools(&layers.policy()).into_iter().map(|tool| tool.name).collect();
-        for name in ["fs.read", "fs.list", "fs.search", "fs.write", "fs.apply_patch", "ui.ask_user"]
+        for tool in
+            crate::tool::Tool::ALL.into_iter().filter(|tool| !tool.name().starts_with("runtime."))
         {
+            let name = tool.name();
             let is_open = row(name).verdict != Verdict::Deny || row(name).state_only;
             assert_eq!(listed.iter().any(|tool| tool == name), is_open, "{name}");
         }

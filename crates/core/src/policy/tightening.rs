@@ -72,8 +72,10 @@ mod tests {
         let said: Tightening = serde_json::from_str(said).unwrap();
         let held = settings.and(&said.policy());
         assert_eq!((held.fs.max_read_bytes, held.mcp.clone()), (9, settings.mcp.clone()));
-        let verdicts = ["fs.read", "fs.write", "fs.apply_patch", "fs.search"];
-        let expected = [Verdict::Allow, Verdict::Ask, Verdict::Ask, Verdict::Deny];
+        let verdicts =
+            ["fs.read", "fs.write", "fs.apply_patch", "fs.move", "fs.delete", "fs.search"];
+        let expected =
+            [Verdict::Allow, Verdict::Ask, Verdict::Ask, Verdict::Ask, Verdict::Ask, Verdict::Deny];
         assert_eq!(verdicts.map(|tool| held.outlook(tool).verdict), expected);
     }
 }

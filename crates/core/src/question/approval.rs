@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use super::{Question, QuestionKind};
 use crate::intent::FileIntent;
 use crate::policy::rules::Rule;
+use crate::tool::Tool;
 
 /// A call that waits for the user's word.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,7 +73,13 @@ impl Approval {
             [only] if only.file.before.is_none() => {
                 format!("Allow `{tool}` to create `{}`?", only.file.path)
             }
+            [only] if only.file.after.is_none() => {
+                format!("Allow `{tool}` to delete `{}`?", only.file.path)
+            }
             [only] => format!("Allow `{tool}` to change `{}`?", only.file.path),
+            [to, from] if *tool == Tool::Move.name() => {
+                format!("Allow `{tool}` to move `{}` to `{}`?", from.file.path, to.file.path)
+            }
             files => format!("Allow `{tool}` to change {} files?", files.len()),
         };
         Question {

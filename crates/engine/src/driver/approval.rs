@@ -25,7 +25,7 @@ pub(super) fn of_change(job: &CallJob, call: &Call, change: &PlannedChange) -> O
     let tool = call.tool().name();
     let named = change.files.iter().map(|file| file.path.path());
     let places: Vec<&VPath> = named.chain(change.files.iter().map(|file| &file.place)).collect();
-    let rule = job.rule_asking(tool, &places)?;
+    let rule = job.rule_asking(&call.ruled_tools(), &places)?;
     let mut left = MOST_SHOWN;
     let both = change.intent.files.iter().zip(&change.files);
     let files = both

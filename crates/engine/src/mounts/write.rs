@@ -53,7 +53,18 @@ impl Mounts {
     /// Replaces the content of a file, creating missing folders.
     pub fn replace(&self, path: &WritablePath, bytes: &[u8], before: Before) -> MountResult<()> {
         let rely = if before == Before::Anything { Rely::OnNothing } else { Rely::OnOld };
-        settle(self.try_write(path, before, rely, |_| Ok(Cow::Borrowed(bytes))))
+        settle(self.try_write(path, before, rely, None, |_| Ok(Cow::Borrowed(bytes))))
+    }
+
+    /// Creates a file with these bytes, and with the mode and owner of another file. Missing folders are created.
+    pub fn create_like(
+        &self,
+        path: &WritablePath,
+        bytes: &[u8],
+        like: &WritablePath,
+    ) -> MountResult<()> {
+        let content = |_: Option<&OpenFile>| Ok(Cow::Borrowed(bytes));
+        settle(self.try_write(path, Before::Nothing, Rely::OnOld, Some(like), content))
     }
 
     /// Appends bytes to a file by replacing it as a whole. The result may have at most `limit` bytes.
@@ -64,7 +75,7 @@ impl Mounts {
         before: Before,
         limit: u64,
     ) -> MountResult<()> {
-        settle(self.try_write(path, before, Rely::OnOld, |old| {
+        settle(self.try_write(path, before, Rely::OnOld, None, |old| {
             let path = path.path();
             let mut whole = Vec::new();
             if let Some(old) = old {
@@ -141,6 +152,7 @@ impl Mounts {
         path: &WritablePath,
         before: Before,
         rely: Rely,
+        like: Option<&WritablePath>,
         content: impl FnOnce(Option<&OpenFile>) -> Result<Cow<'b, [u8]>, Stop>,
     ) -> Result<(), Stop> {
         let mut place = self.allowed_place(path)?;
@@ -148,9 +160,13 @@ impl Mounts {
         let old = place.old(&self.disk, path)?;
         check_before(&self.disk, path, before, old.as_ref())?;
         let bytes = content(old.as_ref())?;
+        let like = match like {
+            Some(like) => self.allowed_place(like)?.old(&self.disk, like.path())?,
+            None => None,
+        };
         let made = NewFolders::folders(&self.disk, &place, path)?;
         let site = Site { disk: &self.disk, folder: made.folder(), path: &place.path };
-        put(site, &place.name, &bytes, old, rely, path)?;
+        put(site, &place.name, &bytes, (old, like), rely, path)?;
         made.keep();
         Ok(())
     }
@@ -224,21 +240,23 @@ fn check_before(
     }
 }
 
-/// Writes a temporary file beside the target and renames it.
+/// Writes a temporary file beside the target and renames it. The new file has the rights of the old one, or else of the
+/// one it is like.
 fn put(
     site: Site<'_>,
     name: &str,
     bytes: &[u8],
-    old: Option<OpenFile>,
+    (old, like): (Option<OpenFile>, Option<OpenFile>),
     rely: Rely,
     path: &VPath,
 ) -> Result<(), Stop> {
     let failed = |error| failed("write", path, error);
-    let mode = old.as_ref().and_then(|old| mode_of(&old.metadata));
+    let model = old.as_ref().or(like.as_ref());
+    let mode = model.and_then(|model| mode_of(&model.metadata));
     let mut temp = Temp::create(site, name, mode).map_err(failed)?;
     temp.fill(bytes).map_err(failed)?;
-    if let Some(old) = &old {
-        temp.dress(|file, new| inherit(file, new, &old.metadata)).map_err(failed)?;
+    if let Some(model) = model {
+        temp.dress(|file, new| inherit(file, new, &model.metadata)).map_err(failed)?;
     }
     temp.flush().map_err(failed)?;
     let in_the_way = match (rely, &old) {

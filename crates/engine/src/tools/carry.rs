@@ -9,7 +9,7 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 
-use super::change::{ContentDraft, PlannedChange, jobs};
+use super::change::{ContentDraft, FileJob, PlannedChange, jobs};
 use super::{CallContext, ChangeHalt, Tools, denied};
 use crate::mounts::{self, Before, Mounts};
 
@@ -27,7 +27,7 @@ fn fresh(change: &PlannedChange) -> Option<Result<PendingFile, Refusal>> {
     let ([recorded], [images]) = (&change.intent.files[..], &change.files[..]) else { return None };
     Some(File::at(images.path.clone(), recorded).map(|file| {
         let (old, new) = (images.before.clone(), images.after.clone());
-        PendingFile { file, old, new }
+        PendingFile { file, old, new, source: None }
     }))
 }
 
@@ -37,6 +37,8 @@ struct PendingFile {
     old: Option<Arc<[u8]>>,
     /// None removes the file.
     new: Option<Arc<[u8]>>,
+    /// The file that is moved here.
+    source: Option<WritablePath>,
 }
 
 impl Tools<'_> {
@@ -99,6 +101,9 @@ impl Tools<'_> {
         planned: Option<&PlannedChange>,
         context: &CallContext<'_>,
     ) -> Result<PendingFile, ChangeHalt> {
+        let jobs = jobs(call);
+        let job = jobs.iter().find(|job| *job.path == file.path);
+        let source = job.and_then(FileJob::source).cloned();
         let images = planned.and_then(|change| {
             change
                 .files
@@ -107,17 +112,15 @@ impl Tools<'_> {
         });
         if let Some(images) = images {
             let (old, new) = (images.before.clone(), images.after.clone());
-            return Ok(PendingFile { file, old, new });
+            return Ok(PendingFile { file, old, new, source });
         }
-        let jobs = jobs(call);
-        let job = jobs.iter().find(|job| *job.path == file.path);
         let job = job.ok_or_else(|| other_result(&file))?;
         let ContentDraft { old, after, before, sha256, .. } =
             self.draft(job, context, &intent.time)?;
         if before != file.before || sha256 != file.after {
             return Err(other_result(&file).into());
         }
-        Ok(PendingFile { file, old, new: after })
+        Ok(PendingFile { file, old, new: after, source })
     }
 
     /// Writes all files, or undoes what it wrote as far as possible.
@@ -164,10 +167,11 @@ fn settled<T>(answer: mounts::MountResult<T>) -> Result<T, ChangeHalt> {
 /// Writes a file, or removes it.
 fn apply(mounts: &Mounts, next: &PendingFile) -> Result<(), ChangeHalt> {
     let File { path, before, .. } = &next.file;
-    settled(match (&next.new, before) {
-        (Some(new), before) => mounts.replace(path, new, expected(*before)),
-        (None, Some(before)) => mounts.remove(path, *before),
-        (None, None) => return Ok(()),
+    settled(match (&next.new, before, &next.source) {
+        (Some(new), None, Some(source)) => mounts.create_like(path, new, source),
+        (Some(new), before, _) => mounts.replace(path, new, expected(*before)),
+        (None, Some(before), _) => mounts.remove(path, *before),
+        (None, None, _) => return Ok(()),
     })
 }
 

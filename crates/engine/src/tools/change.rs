@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use crewagent_core::call::{Call, FilePatchCall, StateCall, WriteCall};
+use crewagent_core::call::{Call, FilePatchCall, Operation, StateCall, WriteCall};
 use crewagent_core::event::{Answer, FileIntent, Intent, Moved, StateChange};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::guard::StateTransition;
 use crewagent_core::state::project_path::ProjectPath;
+use crewagent_core::tool::text_patch::TextPatch;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 use serde::Serialize;
 
 use super::state::StateFile;
-use super::{CallContext, CallPlan, ChangeHalt, Moves, Tools, done, reached};
+use super::{CallContext, CallPlan, ChangeHalt, Moves, Tools, done, reached, relocate};
 use crate::mounts::WriteTarget;
 
 /// Bytes of an old file that are kept to undo a change.
@@ -46,6 +47,19 @@ pub struct FileImages {
     pub after: Option<Arc<[u8]>>,
 }
 
+impl<'c> FileJob<'c> {
+    /// Returns the file whose content and rights the new one takes; none if the job is not part of a move.
+    pub(super) fn source(&self) -> Option<&'c WritablePath> {
+        match &self.work {
+            FileWork::MoveIn(source) => Some(source.path),
+            FileWork::Write(_)
+            | FileWork::Patches(_)
+            | FileWork::Remove(_)
+            | FileWork::State(_) => None,
+        }
+    }
+}
+
 impl FileImages {
     /// Returns the digest of the new content.
     pub(super) fn digest_after(&self) -> Option<Digest> {
@@ -63,8 +77,20 @@ pub(super) enum FileWork<'c> {
     Write(&'c WriteCall),
     /// In order, each on the result of the one before.
     Patches(Vec<&'c FilePatchCall>),
+    /// Creates the file with the content of another one.
+    MoveIn(MoveSource<'c>),
+    /// Removes the file, if it has this digest.
+    Remove(Option<Digest>),
     /// Only in strict mode.
     State(&'c StateCall),
+}
+
+/// Source of a move, and the change that its text takes on the way.
+#[derive(Clone, Copy)]
+pub(super) struct MoveSource<'c> {
+    pub(super) path: &'c WritablePath,
+    pub(super) change: Option<&'c TextPatch>,
+    pub(super) if_match: Option<Digest>,
 }
 
 /// The planned content of a file.
@@ -78,6 +104,8 @@ pub(super) struct ContentDraft {
     pub(super) after: Option<Arc<[u8]>>,
     /// Digest of `after`.
     pub(super) sha256: Option<Digest>,
+    /// Digest of the source of a move.
+    pub(super) source: Option<Digest>,
     pub(super) transition: Option<Box<StateTransition>>,
 }
 
@@ -92,6 +120,8 @@ struct FileReport<'d> {
     sha256_before: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256_after: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    deleted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'d StateTransition>,
 }
@@ -103,6 +133,8 @@ impl<'d> FileReport<'d> {
             // The runtime may have added to the model's text.
             Call::Write(_) => draft.after.as_ref().map(|bytes| bytes.len()),
             Call::Patch(_)
+            | Call::Move(_)
+            | Call::Delete(_)
             | Call::State(_)
             | Call::Read(_)
             | Call::List(_)
@@ -115,6 +147,7 @@ impl<'d> FileReport<'d> {
             bytes_written,
             sha256_before: before.map(|digest| digest.to_string()),
             sha256_after: draft.sha256.map(|digest| digest.to_string()),
+            deleted: draft.after.is_none(),
             state: draft.transition.as_deref(),
         }
     }
@@ -132,10 +165,28 @@ pub(super) fn jobs(call: &Call) -> Vec<FileJob<'_>> {
         Call::Patch(call) => {
             let mut jobs: Vec<FileJob<'_>> = Vec::new();
             for patch in &call.patches {
+                let FilePatchCall { path, operation, if_match } = patch;
+                match operation {
+                    Operation::Move { to, change } => {
+                        jobs.extend(move_jobs(path, to, change.as_ref(), *if_match));
+                        continue;
+                    }
+                    Operation::Delete => {
+                        jobs.push(FileJob { path, work: FileWork::Remove(*if_match) });
+                        continue;
+                    }
+                    Operation::UpdateFrontmatter(_) | Operation::Text(_) => {}
+                }
                 let same = jobs.iter_mut().find(|job| *job.path == patch.path);
                 match same.map(|job| &mut job.work) {
                     Some(FileWork::Patches(patches)) => patches.push(patch),
-                    Some(FileWork::Write(_) | FileWork::State(_)) | None => {
+                    Some(
+                        FileWork::Write(_)
+                        | FileWork::State(_)
+                        | FileWork::MoveIn(_)
+                        | FileWork::Remove(_),
+                    )
+                    | None => {
                         jobs.push(FileJob {
                             path: &patch.path,
                             work: FileWork::Patches(vec![patch]),
@@ -145,9 +196,27 @@ pub(super) fn jobs(call: &Call) -> Vec<FileJob<'_>> {
             }
             jobs
         }
+        Call::Move(call) => move_jobs(&call.path, &call.to, None, call.if_match).into(),
+        Call::Delete(call) => {
+            vec![FileJob { path: &call.path, work: FileWork::Remove(call.if_match) }]
+        }
         Call::State(call) => vec![FileJob { path: &call.path, work: FileWork::State(call) }],
         Call::Read(_) | Call::List(_) | Call::Search(_) | Call::AskUser(_) => Vec::new(),
     }
+}
+
+/// Returns the two jobs of a move: the new file is created before the old one is removed, so that no crash loses the
+/// content.
+fn move_jobs<'c>(
+    from: &'c WritablePath,
+    to: &'c WritablePath,
+    change: Option<&'c TextPatch>,
+    if_match: Option<Digest>,
+) -> [FileJob<'c>; 2] {
+    [
+        FileJob { path: to, work: FileWork::MoveIn(MoveSource { path: from, change, if_match }) },
+        FileJob { path: from, work: FileWork::Remove(if_match) },
+    ]
 }
 
 impl Tools<'_> {
@@ -161,6 +230,7 @@ impl Tools<'_> {
             .map(|job| self.draft(job, context, context.now))
             .collect::<Result<_, _>>()?;
         check_places(&drafts)?;
+        check_sources(&drafts)?;
         let places: Vec<&VPath> = drafts.iter().map(|draft| &draft.place).collect();
         call.permitted(context.policy, &places)?;
         let transition = drafts.iter().find_map(|draft| draft.transition.as_deref());
@@ -206,18 +276,29 @@ impl Tools<'_> {
     ) -> Result<ContentDraft, ChangeHalt> {
         let limit = context.policy.fs.max_write_bytes;
         let target = self.aim(job.path, KEPT.max(usize::try_from(limit).unwrap_or(usize::MAX)))?;
-        let mut transition = None;
-        let after: Arc<[u8]> = if job.path.path().is_state_document() {
+        let (mut transition, mut source) = (None, None);
+        let after: Option<Arc<[u8]>> = if job.path.path().is_state_document() {
             let state = StateFile { tools: self, context, now };
             let made = state.transition(job, &target)?;
             let text = made.text().clone();
             transition = Some(Box::new(made));
-            text.into()
+            Some(text.into())
         } else {
             match &job.work {
-                FileWork::Write(call) => super::write::written(call, &target, limit)?.into(),
+                FileWork::Write(call) => Some(super::write::written(call, &target, limit)?.into()),
                 FileWork::Patches(patches) => {
-                    super::patch::patched(self.mounts, patches, &target, limit)?.into()
+                    Some(super::patch::patched(self.mounts, patches, &target, limit)?.into())
+                }
+                FileWork::MoveIn(from) => {
+                    let (mounts, aimed) = (self.mounts, self.aim(from.path, KEPT)?);
+                    let old = relocate::existing(mounts, from.path, from.if_match, &aimed)?;
+                    relocate::check_free(mounts, from.path, job.path, &target)?;
+                    source = Some(old.sha256);
+                    Some(relocate::moved_bytes(from, old, job.path, limit)?.into())
+                }
+                FileWork::Remove(if_match) => {
+                    relocate::existing(self.mounts, job.path, *if_match, &target)?;
+                    None
                 }
                 // This call always names the state document.
                 FileWork::State(_) => return Err(super::state::other_name(job.path).into()),
@@ -230,8 +311,9 @@ impl Tools<'_> {
             place: target.path,
             before,
             old: old.map(|old| old.bytes.into()),
-            sha256: Some(Digest::of(&after)),
-            after: Some(after),
+            sha256: after.as_ref().map(|bytes| Digest::of(bytes)),
+            after,
+            source,
             transition,
         })
     }
@@ -291,6 +373,17 @@ fn check_places(drafts: &[ContentDraft]) -> Result<(), Refusal> {
                 format!("`{}` and `{}` are the same file: one is a link.", twin.path, draft.path);
             return Err(Refusal::new(RefusalCode::InvalidArguments, message)
                 .hint("Use one of the two names for all changes."));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a move whose source changed between its two reads: the new file would have the old content.
+fn check_sources(drafts: &[ContentDraft]) -> Result<(), Refusal> {
+    for pair in drafts.windows(2) {
+        let [to, from] = pair else { continue };
+        if to.source.is_some() && to.source != from.before {
+            return Err(relocate::changed(&from.path));
         }
     }
     Ok(())

@@ -41,6 +41,8 @@ pub(super) fn patched(
                 text_patch::apply(&text, change).map_err(|refusal| about(path, refusal))?
             }
             Operation::UpdateFrontmatter(_) => return Err(no_state(path).into()),
+            // A job of another kind makes these.
+            Operation::Move { .. } | Operation::Delete => return Err(nothing().into()),
         };
     }
     check_limit(path, text.len() as u64, limit)?;
@@ -56,7 +58,10 @@ fn adds(patch: &FilePatchCall) -> bool {
                 false
             }
         },
-        Operation::Text(TextPatch::Replace(_)) | Operation::UpdateFrontmatter(_) => false,
+        Operation::Text(TextPatch::Replace(_))
+        | Operation::UpdateFrontmatter(_)
+        | Operation::Move { .. }
+        | Operation::Delete => false,
     }
 }
 
@@ -70,7 +75,7 @@ fn nothing() -> Refusal {
         .hint("Give a path and an operation.")
 }
 
-fn not_text(path: &WritablePath, why: &NotText) -> Refusal {
+pub(super) fn not_text(path: &WritablePath, why: &NotText) -> Refusal {
     let message = format!("`{path}` cannot be patched: it is {why}.");
     Refusal::new(RefusalCode::InvalidArguments, message).hint("Only text files can be patched.")
 }

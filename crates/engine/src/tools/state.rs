@@ -92,6 +92,7 @@ impl StateFile<'_, '_> {
         let old = self.read(target)?;
         let limit = self.context.policy.fs.max_write_bytes;
         let new = match &job.work {
+            FileWork::MoveIn(_) | FileWork::Remove(_) => return Err(immovable().into()),
             FileWork::Write(_) | FileWork::Patches(_) if self.context.policy.strict => {
                 return Err(not_directly().into());
             }
@@ -166,6 +167,11 @@ pub(crate) fn with_project<T>(
     }
 }
 
+fn immovable() -> Refusal {
+    let message = format!("`{STATE_FILE}` can be neither moved nor deleted.");
+    Refusal::new(RefusalCode::Precondition, message).hint("Leave it as it is.")
+}
+
 /// Returns the refusal of a direct write: in strict mode the state has tools of its own.
 fn not_directly() -> Refusal {
     let message = format!("This run is strict: `{STATE_FILE}` is not written directly.");
@@ -225,6 +231,7 @@ fn patched(
                 text = changed.into();
                 StateDocument::read(text.clone())
             }
+            Operation::Move { .. } | Operation::Delete => return Err(immovable()),
         };
         document = proposed.map(Cow::Owned);
     }

@@ -5,4 +5,5 @@ pub(crate) mod fixture;
 mod guarded;
 mod patching;
 mod reading;
+mod relocating;
 mod writing;

@@ -30,6 +30,6 @@ export const allow = (pattern: string): Promise<void> => write('allow', [...with
 /** Returns the folder of a rule that is an exception for a writing tool; none if the rule is about something else. */
 export function folderOf(pattern: string, tool: string): string | undefined {
   const [, name, folder] = /^(.+)\((.+)\)$/.exec(pattern) ?? [];
-  const isWriter = tool === 'fs.write' || tool === 'fs.apply_patch';
+  const isWriter = ['fs.write', 'fs.apply_patch', 'fs.move', 'fs.delete'].includes(tool);
   return isWriter && (name === tool || name === 'fs.*' || name === '*') ? folder : undefined;
 }

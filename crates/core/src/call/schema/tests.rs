@@ -118,6 +118,11 @@ fn samples(tool: &ToolSpec) -> Vec<Json> {
             form["schema"] = json!({"type": "object", "properties": {"n": {}}});
             vec![choice, form]
         }
+        "fs.move" => {
+            let mut sample = whole(&[]);
+            sample["to"] = "y".into();
+            vec![sample]
+        }
         _ => vec![whole(&[])],
     }
 }

@@ -256,9 +256,10 @@ fn is_yes(question: &Question, value: &Json) -> bool {
 }
 
 impl CallJob {
-    /// Returns the rule that asks about this call of a tool that writes to these paths, unless the user has granted it.
-    pub fn rule_asking(&self, tool: &str, places: &[&VPath]) -> Option<Rule> {
-        let decision = self.policy.decide(&self.grants.rules, tool, places);
+    /// Returns the rule about one of these tools that asks about this call, which writes to these paths, unless the user
+    /// has granted it.
+    pub fn rule_asking(&self, tools: &[&str], places: &[&VPath]) -> Option<Rule> {
+        let decision = self.policy.decide(&self.grants.rules, tools, places);
         decision.rule.filter(|_| decision.verdict == Verdict::Ask)
     }
 
@@ -266,6 +267,6 @@ impl CallJob {
     /// its arguments cannot change; a call that was cut off is refused without asking.
     pub fn rule_to_approve(&self, tool: &str) -> Option<Rule> {
         let is_settled = self.grants.once.is_some() || self.whole == Whole::CutOff;
-        if is_settled { None } else { self.rule_asking(tool, &[]) }
+        if is_settled { None } else { self.rule_asking(&[tool], &[]) }
     }
 }

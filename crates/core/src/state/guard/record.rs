@@ -88,8 +88,8 @@ fn decision(
     None
 }
 
-/// Records created files that the document does not name yet, in any spelling. Those of a completed workflow are left
-/// out, too, until the user agrees to a change.
+/// Records created files that the document does not name yet, in any spelling, unless they were moved or deleted since.
+/// Those of a completed workflow are left out, too, until the user agrees to a change.
 fn artifacts(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
     if is_frozen(proposal) {
         return;
@@ -97,7 +97,7 @@ fn artifacts(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
     let mut known: Vec<ProjectPath> =
         new.front().artifacts.iter().filter_map(|path| ProjectPath::parse(path).ok()).collect();
     for path in proposal.created {
-        if !known.contains(path) {
+        if !known.contains(path) && (proposal.exists)(path) {
             known.push(path.clone());
             books.append("artifacts", json!(path));
         }

@@ -29,7 +29,13 @@ fn two_files() -> Json {
     ]})
 }
 
-fn calls() -> [(&'static str, Json); 5] {
+/// Returns a patch that moves a file and changes it.
+fn moved() -> Json {
+    let diff = "*** Begin Patch\n*** Update File: a.md\n*** Move to: moved/c.md\n@@\n-a\n+A\n*** End Patch\n";
+    json!({"path": "a.md", "operation": "diff", "diff": diff})
+}
+
+fn calls() -> [(&'static str, Json); 8] {
     [
         ("fs.write", json!({"path": "a.md", "content": "new"})),
         ("fs.write", json!({"path": "a.md", "content": "more", "mode": "append"})),
@@ -39,6 +45,9 @@ fn calls() -> [(&'static str, Json); 5] {
             "fs.apply_patch",
             json!({"path": STATE, "operation": "updateFrontmatter", "update": {"variables": {"set": {"x": 1}}}}),
         ),
+        ("fs.move", json!({"path": "a.md", "to": "moved/to/b.md"})),
+        ("fs.delete", json!({"path": "a.md"})),
+        ("fs.apply_patch", moved()),
     ]
 }
 
@@ -241,7 +250,8 @@ fn check_every_operation(index: usize) {
         }
         points += 1;
     }
-    assert!(points >= 8, "{arguments}: {points}");
+    let least = if name == "fs.delete" { 4 } else { 8 };
+    assert!(points >= least, "{arguments}: {points}");
 }
 
 #[test]
@@ -267,6 +277,21 @@ fn two_files_survive_a_fault_at_every_operation() {
 #[test]
 fn the_state_survives_a_fault_at_every_operation() {
     check_every_operation(4);
+}
+
+#[test]
+fn a_move_survives_a_fault_at_every_operation() {
+    check_every_operation(5);
+}
+
+#[test]
+fn a_removal_survives_a_fault_at_every_operation() {
+    check_every_operation(6);
+}
+
+#[test]
+fn a_move_with_a_change_survives_a_fault_at_every_operation() {
+    check_every_operation(7);
 }
 
 #[test]

@@ -112,12 +112,9 @@ fn only_texts_that_are_there_are_patched() {
         &["already exists"],
     );
     let delete = "*** Begin Patch\n*** Delete File: notes.md\n*** End Patch\n";
-    fixture.check_refused(
-        "fs.apply_patch",
-        diff("notes.md", delete),
-        RefusalCode::InvalidArguments,
-        &["deletes"],
-    );
+    let told = fixture.call("fs.apply_patch", diff("notes.md", delete));
+    assert_eq!(told.json["deleted"], true, "{}", told.json);
+    assert!(!fixture.real("@project/notes.md").exists());
     let told = fixture.call("fs.apply_patch", diff("new.md", &add.replace("notes.md", "new.md")));
     assert!(told.json.get("sha256Before").is_none(), "{}", told.json);
     assert_eq!(fixture.text("@project/new.md"), "y\n");

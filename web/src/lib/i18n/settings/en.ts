@@ -79,6 +79,8 @@ export const texts = {
   'matrix.fs.search': 'Search files',
   'matrix.fs.write': 'Write files',
   'matrix.fs.apply_patch': 'Change files',
+  'matrix.fs.move': 'Move files',
+  'matrix.fs.delete': 'Delete files',
   'matrix.mcp.*': 'Tools of MCP servers',
   'matrix.ui.ask_user': 'Ask you',
   'matrix.runtime.complete_node': 'Finish a node',

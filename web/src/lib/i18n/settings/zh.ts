@@ -81,6 +81,8 @@ export const texts: Record<keyof typeof en, string> = {
   'matrix.fs.search': '搜索文件',
   'matrix.fs.write': '写入文件',
   'matrix.fs.apply_patch': '修改文件',
+  'matrix.fs.move': '移动文件',
+  'matrix.fs.delete': '删除文件',
   'matrix.mcp.*': 'MCP 服务器工具',
   'matrix.ui.ask_user': '询问你',
   'matrix.runtime.complete_node': '完成节点',

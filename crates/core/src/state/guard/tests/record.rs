@@ -13,7 +13,7 @@ fn recorded(transition: &StateTransition) -> Json {
 
 #[test]
 fn a_bare_move_gets_all_its_books() {
-    let mut run = branch();
+    let mut run = branch().having(&["artifacts/notes.md"]);
     run.created = vec![ProjectPath::parse("artifacts/notes.md").unwrap()];
     let transition = check_accepted(run.patch(json!({"variables.set": {"projectType": "greenfield"}, "currentNodeId.set": "step-03a-greenfield"})));
     let decision = json!({"from": "decide-02-project-type", "to": "step-03a-greenfield", "label": "greenfield", "decidedAt": NOW});
@@ -72,8 +72,9 @@ fn a_variable_alone_is_dated() {
 
 #[test]
 fn created_files_are_recorded_even_with_a_change_of_the_body() {
-    let mut run = branch();
-    run.created = ["artifacts/a.md", "artifacts/b.md", "artifacts/a.md"]
+    let mut run = branch().having(&["artifacts/a.md", "artifacts/b.md"]);
+    // The last one was moved or deleted since.
+    run.created = ["artifacts/a.md", "artifacts/b.md", "artifacts/a.md", "artifacts/gone.md"]
         .map(|path| ProjectPath::parse(path).unwrap())
         .to_vec();
     let transition = check_accepted(run.write(format!("{}more\n", run.state.text())));
