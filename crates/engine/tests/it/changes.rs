@@ -3,15 +3,19 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crewagent_core::event::{EventKind, UserEvent};
+use crewagent_core::policy::rules::{RuleSet, Source};
 use crewagent_core::run::history::named;
 use crewagent_engine::changes::{
     ChangesError, HunkSide, Prospect, RevertOutcome, RevertScope, RunChanges,
 };
 use crewagent_engine::disk::Disk;
-use crewagent_engine::store::RunId;
+use crewagent_engine::store::{Of, RunId};
 use crewagent_format::integrity::Digest;
 
-use crate::golden_fixture::GoldenFixture;
+use crate::golden_fixture::{GoldenFixture, tree};
+use crate::proofs::fixture::{ProofFixture, clock};
+use crate::proofs::twelve::twelve;
 
 const REVIEW: &str = "artifacts/draft-review/review.md";
 const DRAFT: &str = "artifacts/draft-review/draft.md";
@@ -153,4 +157,47 @@ fn only_what_was_agreed_to_is_taken_back() {
     assert_eq!(outcomes[0], (DRAFT.to_owned(), RevertOutcome::Reverted));
     assert!(matches!(&outcomes[1].1, RevertOutcome::Left(_)));
     assert_eq!(fixture.text(REVIEW), review);
+}
+
+#[test]
+fn moved_and_deleted_files_are_asked_about_and_come_back() {
+    let ask = ["fs.move", "fs.delete"].map(|rule| rule.parse().unwrap()).to_vec();
+    let mut piece = twelve();
+    piece.rules = vec![RuleSet { ask, ..RuleSet::none(Source::Settings) }];
+    let fixture = ProofFixture::new(piece);
+    let before = tree(&fixture.project());
+    let process = fixture.process(Disk::real(), &clock(0));
+    process.end.unwrap();
+    let asked = process.told.iter().filter_map(|event| match &event.kind {
+        EventKind::User(UserEvent::Asked(asked)) => Some(&asked.question),
+        _ => None,
+    });
+    let asked: Vec<&str> = asked
+        .filter(|question| question.approval.is_some())
+        .map(|question| question.question.as_str())
+        .collect();
+    let expected = [
+        "Allow `fs.move` to move `@project/notes/new.md` to `@project/notes/old/er.md`?",
+        "Allow `fs.delete` to delete `@project/notes/log.md`?",
+        "Allow `fs.apply_patch` to change 2 files?",
+    ];
+    assert_eq!(asked, expected);
+    let after = tree(&fixture.project());
+    assert!(after.contains_key("notes/old/er.md") && after.contains_key("notes/done.md"));
+    assert!(!after.contains_key("notes/log.md") && !after.contains_key("notes/plan.md"));
+    let store = fixture.store(Disk::real());
+    let id = store.runs().list(Of::All).unwrap().runs[0].run_id.clone();
+    let changes = RunChanges::of(&store, &id).unwrap();
+    let first = RevertScope::Onward(changes.visits()[0].seq);
+    for (path, outcome) in changes.revert(first, &all(&changes, first)).unwrap() {
+        assert_eq!(outcome, RevertOutcome::Reverted, "{path}");
+    }
+    let files = |tree: std::collections::BTreeMap<String, Vec<u8>>| {
+        tree.into_iter().filter(|(name, _)| !name.ends_with('/')).collect::<Vec<_>>()
+    };
+    assert!(
+        files(tree(&fixture.project())) == files(before),
+        "{:?}",
+        tree(&fixture.project()).keys()
+    );
 }

@@ -2,14 +2,14 @@
 
 mod damage;
 mod faults;
-mod fixture;
+pub(crate) mod fixture;
 mod kept;
 mod kill;
 mod nested;
 mod power;
 pub(crate) mod record;
 mod recovery;
-mod twelve;
+pub(crate) mod twelve;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

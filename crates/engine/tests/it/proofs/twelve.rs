@@ -1,5 +1,5 @@
-//! The run that the proofs disturb: twelve nodes, every kind of call, a branch, a question, a stop point, and texts
-//! that become blobs. Also a short one of the same kind, for proofs that need many runs.
+//! The run that the proofs disturb: twelve nodes, every kind of call, files that are moved and deleted, a branch, a
+//! question, a stop point, and texts that become blobs. Also a short one of the same kind, for proofs that need many runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -112,6 +112,8 @@ pub(crate) fn twelve() -> Piece {
 
 const PLAN: &str = "@project/notes/plan.md";
 const LOG: &str = "@project/notes/log.md";
+/// Moves the plan and changes a line of it.
+const MOVED: &str = "*** Begin Patch\n*** Update File: notes/plan.md\n*** Move to: notes/done.md\n@@\n-- done\n+- all done\n*** End Patch\n";
 
 fn first_half() -> BTreeMap<usize, Vec<Reaction>> {
     let made = "@project/artifacts/made.md";
@@ -209,6 +211,14 @@ fn second_half() -> BTreeMap<usize, Vec<Reaction>> {
         vec![
             calls([update(json!({ "variables": { "set": { "count": 2 } } }))]),
             calls([write(PLAN, "# Plan\n\n- done\n", "overwrite")]),
+            calls([
+                (
+                    "fs.move",
+                    json!({ "path": "@project/notes/new.md", "to": "@project/notes/old/er.md" }),
+                ),
+                ("fs.delete", json!({ "path": LOG })),
+                ("fs.apply_patch", json!({ "path": PLAN, "operation": "diff", "diff": MOVED })),
+            ]),
             next(11, 12),
         ],
     );

@@ -25,6 +25,8 @@ pub(crate) struct JournalContent {
     pub(crate) replies: Vec<u64>,
     /// Possible contents of each file, by mount path.
     may_hold: BTreeMap<String, Vec<Option<Digest>>>,
+    /// Moves in progress: the new path and the old one.
+    moves: Vec<(String, String)>,
     blobs: Vec<String>,
 }
 
@@ -133,6 +135,12 @@ impl Judge {
                 return Err(format!("{name} is gone"));
             }
         }
+        // Whatever the disk dropped, a file that is moved is at one of its two paths.
+        let is_lost = |path: &String| !found.contains_key(path);
+        if let Some((to, from)) = told.moves.iter().find(|(to, from)| is_lost(to) && is_lost(from))
+        {
+            return Err(format!("{from} was moved to {to}, and neither is there"));
+        }
         let kept =
             |name: &&String| !told.may_hold.contains_key(*name) && !found.contains_key(*name);
         places.before.keys().find(kept).map_or(Ok(()), |name| Err(format!("{name} is gone")))
@@ -187,17 +195,26 @@ fn read(bytes: &[u8]) -> JournalContent {
                 active.push(frame.id)
             }
             EventKind::Frame(FrameEvent::Left(_)) => drop(active.pop()),
-            EventKind::Tool(ToolEvent::Finished(ToolFinished { call_id, answer, .. }))
-                if answer.refused.is_none() =>
-            {
-                for file in open.remove(call_id).unwrap_or_default() {
+            EventKind::Tool(ToolEvent::Finished(ToolFinished { call_id, answer, .. })) => {
+                let files = open.remove(call_id).unwrap_or_default();
+                for file in files.iter().filter(|_| answer.refused.is_none()) {
                     may_hold.insert(file.path.clone(), vec![file.after.as_ref().map(digest)]);
                 }
             }
             _ => {}
         }
     }
-    JournalContent { events: judged.events.len(), replies, may_hold, blobs }
+    let moves = open.values().flat_map(|files| moves(files)).collect();
+    JournalContent { events: judged.events.len(), replies, may_hold, moves, blobs }
+}
+
+/// Returns the moves of an intent: a file that is created, and one that is removed after it.
+fn moves(files: &[FileIntent]) -> Vec<(String, String)> {
+    let pairs = files.windows(2).filter(|pair| {
+        let [to, from] = pair else { return false };
+        to.before.is_none() && from.after.is_none()
+    });
+    pairs.map(|pair| (pair[0].path.clone(), pair[1].path.clone())).collect()
 }
 
 /// Allows the contents before and after, until the journal says that the files are written.
