@@ -224,7 +224,7 @@ fn diff(
         FileChangeKind::Move { to, hunks } => {
             let to = problems.take(new_path(&to, path))?;
             check_ends(path, Some(&to), problems);
-            let change = (hunks.count() > 0).then(|| FileChangeKind::Update(hunks));
+            let change = (hunks.count() > 0).then_some(FileChangeKind::Update(hunks));
             let change = change.map(|change| TextPatch::Diff(FilePatch { path: None, change }));
             Some(Operation::Move { to, change })
         }
