@@ -12,6 +12,7 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::SharedServer;
@@ -51,12 +52,16 @@ const PASSED_ON: &[&str] = &[
 const POLITE: Duration = Duration::from_millis(300);
 /// Time limit for the system to end it.
 const REAP: Duration = Duration::from_secs(1);
+/// Time limit to read the rest of its standard error after it exited.
+const LAST_LINES: Duration = Duration::from_secs(1);
 /// Maximum length of a line from its standard error.
 const STDERR_LINE: u64 = 16 << 10;
 
 /// Running server. It ends with the value, together with all processes it started.
 pub(super) struct ServerProcess {
     process: Box<dyn ChildWrapper>,
+    /// Task that reads its standard error.
+    log: Option<JoinHandle<()>>,
     is_over: bool,
 }
 
@@ -95,20 +100,23 @@ pub(super) fn start(
     let unpiped = || io::Error::other("its input and output are not there");
     let stdout = child.stdout().take().ok_or_else(unpiped)?;
     let stdin = child.stdin().take().ok_or_else(unpiped)?;
-    if let Some(stderr) = child.stderr().take() {
-        tokio::spawn(overhear(stderr, shared.clone()));
-    }
-    Ok((ServerProcess { process: child, is_over: false }, stdout, stdin))
+    let stderr = child.stderr().take();
+    let log = stderr.map(|stderr| tokio::spawn(overhear(stderr, shared.clone())));
+    Ok((ServerProcess { process: child, log, is_over: false }, stdout, stdin))
 }
 
 impl ServerProcess {
-    /// Ends the server and all processes it started. Returns its exit status, if it exited by itself.
+    /// Ends the server and all processes it started. Returns its exit status, if it exited by itself. Its log is complete
+    /// then, because the last line often says why it exited.
     pub(super) async fn end(mut self) -> Option<ExitStatus> {
         let status = timeout(POLITE, self.process.wait()).await.ok().and_then(Result::ok);
         // Its children may still run, even if it does not.
         let _ = self.process.start_kill();
         self.is_over = true;
         let _ = timeout(REAP, self.process.wait()).await;
+        if let Some(log) = self.log.take() {
+            let _ = timeout(LAST_LINES, log).await;
+        }
         status
     }
 }
