@@ -41,11 +41,11 @@ impl<R> Bounded<R> {
         Self { inner, reason, line: 0, window: (Instant::now(), 0) }
     }
 
-    /// Counts bytes. Returns the reason to stop if they are too many.
-    fn count(&mut self, bytes: &[u8]) -> Option<String> {
+    /// Counts bytes that arrived at this time. Returns the reason to stop if they are too many.
+    fn count(&mut self, bytes: &[u8], now: Instant) -> Option<String> {
         let (began, read) = &mut self.window;
-        if began.elapsed() > WINDOW {
-            (*began, *read) = (Instant::now(), 0);
+        if now.duration_since(*began) > WINDOW {
+            (*began, *read) = (now, 0);
         }
         *read += bytes.len();
         let pieces = bytes.split(|byte| *byte == b'\n');
@@ -71,7 +71,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.inner).poll_read(context, buffer);
         if let Poll::Ready(Ok(())) = polled
-            && let Some(why) = self.count(&buffer.filled()[before..])
+            && let Some(why) = self.count(&buffer.filled()[before..], Instant::now())
         {
             self.reason.set(why.clone());
             return Poll::Ready(Err(io::Error::other(why)));
@@ -87,19 +87,23 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_too_much() {
         let mut reader = Bounded::new(tokio::io::empty(), EndReason::default());
-        let piece = vec![b'x'; LINE / 2];
-        assert_eq!(reader.count(&piece), None);
-        assert_eq!(reader.count(b"\n"), None);
-        assert_eq!(reader.count(&piece), None);
-        assert_eq!(reader.count(&piece), None);
-        assert!(reader.count(b"x").unwrap().contains("16 MiB"));
+        let (piece, now) = (vec![b'x'; LINE / 2], Instant::now());
+        assert_eq!(reader.count(&piece, now), None);
+        assert_eq!(reader.count(b"\n", now), None);
+        assert_eq!(reader.count(&piece, now), None);
+        assert_eq!(reader.count(&piece, now), None);
+        assert!(reader.count(b"x", now).unwrap().contains("16 MiB"));
     }
 
     #[test]
     fn a_flood_of_lines_is_too_much() {
         let mut reader = Bounded::new(tokio::io::empty(), EndReason::default());
-        let lines = [b'\n'; 1 << 20];
-        let told = (0..100).find_map(|_| reader.count(&lines));
-        assert!(told.unwrap().contains("in 10 seconds"));
+        let began = Instant::now();
+        reader.window = (began, FLOOD - 1);
+        let end = began + WINDOW;
+        assert_eq!(reader.count(b"\n", end), None);
+        assert!(reader.count(b"\n", end).unwrap().contains("in 10 seconds"));
+        let later = end + Duration::from_millis(1);
+        assert_eq!(reader.count(b"\n", later), None, "another window");
     }
 }
