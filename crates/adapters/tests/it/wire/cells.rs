@@ -5,9 +5,11 @@ use std::time::Duration;
 use crewagent_engine::model::ModelErrorKind::{
     self, Auth, Malformed, Network, Rate, Rejected, Timeout, Window,
 };
+use crewagent_engine::model::Timeouts;
 use serde_json::{Value as Json, json};
 
 use super::server::{ServerAction, answer, events, stream, stream_head};
+use super::timeouts;
 
 /// Server with one fault.
 pub(crate) struct Cell {
@@ -16,6 +18,14 @@ pub(crate) struct Cell {
     pub(crate) outcome: Outcome,
     /// Maximum number of requests until the outcome.
     pub(crate) requests: usize,
+    /// Timeouts of the client. Only the one that the cell is about is short.
+    pub(crate) timeouts: Timeouts,
+}
+
+impl Cell {
+    fn with(self, timeouts: Timeouts) -> Self {
+        Self { timeouts, ..self }
+    }
 }
 
 /// Required outcome.
@@ -32,7 +42,7 @@ pub(crate) enum Outcome {
 pub(crate) const TRIES: usize = 3;
 
 fn cell(name: &str, answers: Vec<Vec<ServerAction>>, outcome: Outcome, requests: usize) -> Cell {
-    Cell { name: name.to_owned(), answers, outcome, requests }
+    Cell { name: name.to_owned(), answers, outcome, requests, timeouts: timeouts() }
 }
 
 /// Returns the whole matrix.
@@ -251,19 +261,25 @@ fn bodies() -> Vec<Cell> {
 }
 
 fn silences() -> Vec<Cell> {
+    let short = Duration::from_millis(400);
+    let first_byte = Timeouts { first_byte: short, ..timeouts() };
+    let idle = Timeouts { idle: short, ..timeouts() };
+    let call = Timeouts { call: short, ..timeouts() };
     vec![
         cell(
             "headers, then silence",
             vec![vec![stream_head(), ServerAction::Hang]],
             Outcome::Error(Timeout, &["did not begin to answer", "first-byte-timeout"]),
             2,
-        ),
+        )
+        .with(first_byte),
         cell(
             "no headers",
             vec![vec![ServerAction::Hang]],
             Outcome::Error(Timeout, &["did not begin to answer"]),
             2,
-        ),
+        )
+        .with(first_byte),
         cell(
             "silence in the middle",
             vec![vec![
@@ -273,7 +289,8 @@ fn silences() -> Vec<Cell> {
             ]],
             Outcome::Error(Timeout, &["fell silent", "idle-timeout"]),
             TRIES,
-        ),
+        )
+        .with(idle),
         cell(
             "only keep-alives",
             vec![vec![
@@ -282,7 +299,8 @@ fn silences() -> Vec<Cell> {
             ]],
             Outcome::Error(Timeout, &["did not finish", "call-timeout"]),
             1,
-        ),
+        )
+        .with(call),
         cell(
             "an endless line",
             vec![vec![

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use super::cells::{Cell, Outcome, cells, fine, finish};
 use super::server::{Server, ServerAction, stream};
-use super::{chat, endpoint};
+use super::{chat, chat_with, endpoint};
 use crate::golden_fixture::{GoldenFixture, drive, ticking};
 
 /// Checks the rules of every provider for a request.
@@ -75,7 +75,7 @@ fn check_run(cell: &Cell) {
     let mut run = runtime.start(&golden_fixture.plan()).unwrap();
     let id = RunId::parse(run.id()).unwrap();
     let mut events = Vec::new();
-    let driven = drive(&mut run, &chat(server.url()), &mut events);
+    let driven = drive(&mut run, &chat_with(server.url(), cell.timeouts), &mut events);
     drop(run);
     match (&cell.outcome, &driven) {
         (Outcome::Error(..), Err(halt)) => assert_eq!(halt.reason(), Reason::Model, "{name}"),
@@ -300,8 +300,7 @@ fn a_run_whose_time_is_over_waits_for_no_model() {
         vec![super::server::stream_head(), half, ServerAction::Hang]
     };
     let server = Server::start(vec![slow(), slow(), fine()]);
-    let patient = Endpoint { timeouts: Timeouts::default(), ..endpoint(server.url()) };
-    let model = Chat::new(patient, &Client::new().unwrap()).unwrap();
+    let model = chat_with(server.url(), Timeouts::default());
     let golden_fixture = GoldenFixture::set("001-create-story-micro");
     let store = golden_fixture.store(Disk::real());
     let runtime = Runtime::new(&store, ToolServers::none());
