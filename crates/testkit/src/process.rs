@@ -17,6 +17,12 @@ pub fn memory(process: &str) -> u64 {
     status(process, "VmRSS:")
 }
 
+/// Returns the memory that a process has filled itself, in KiB: without the pages of its program, which differ with
+/// the way it was built.
+pub fn own_memory(process: &str) -> u64 {
+    status(process, "RssAnon:")
+}
+
 /// Returns the threads of a process.
 pub fn threads(process: &str) -> u64 {
     status(process, "Threads:")
