@@ -50,7 +50,10 @@ fn dist(out: &Path) -> Result<Option<PathBuf>, String> {
         }
     };
     let found = match env::var_os("CREWAGENT_WEB_DIST") {
-        Some(folder) => built(PathBuf::from(folder)),
+        Some(folder) => {
+            println!("cargo:rerun-if-changed={}", Path::new(&folder).display());
+            built(PathBuf::from(folder))
+        }
         None => build(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web"), out),
     };
     match found {
@@ -71,7 +74,6 @@ fn dist(out: &Path) -> Result<Option<PathBuf>, String> {
 
 /// Checks a folder with a built web app.
 fn built(dist: PathBuf) -> Result<PathBuf, String> {
-    println!("cargo:rerun-if-changed={}", dist.display());
     if dist.join("index.html").is_file() {
         Ok(dist)
     } else {
@@ -91,6 +93,7 @@ fn build(web: &Path, out: &Path) -> Result<PathBuf, String> {
         "tsconfig.json",
         "vite.config.ts",
     ];
+    // Only what people change: the result is newer than the start of this script, so cargo would never see it as fresh.
     for source in sources {
         println!("cargo:rerun-if-changed={}", web.join(source).display());
     }
