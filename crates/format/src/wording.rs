@@ -45,7 +45,7 @@ pub fn ticked<T: Display>(names: impl IntoIterator<Item = T>) -> String {
 
 /// Lists at most this many names in backticks, and counts the others.
 pub fn ticked_up_to<T: Display>(names: impl IntoIterator<Item = T>, most: usize) -> String {
-    joined_up_to(names.into_iter().map(|name| format!("`{name}`")), most)
+    listed(names, most, |name| format!("`{name}`"))
 }
 
 /// Lists texts with commas between them, and counts those that are left out.
@@ -55,9 +55,18 @@ pub fn joined<T: Display>(texts: impl IntoIterator<Item = T>) -> String {
 
 /// Lists at most this many texts with commas between them, and counts the others.
 pub fn joined_up_to<T: Display>(texts: impl IntoIterator<Item = T>, most: usize) -> String {
-    let mut texts = texts.into_iter();
-    let shown: Vec<String> = texts.by_ref().take(most).map(|text| text.to_string()).collect();
-    match texts.count() {
+    listed(texts, most, |text| text.to_string())
+}
+
+/// Renders the items that are shown, and only counts the others: a list may be long, and may be shown often.
+fn listed<T>(
+    items: impl IntoIterator<Item = T>,
+    most: usize,
+    render: impl FnMut(T) -> String,
+) -> String {
+    let mut items = items.into_iter();
+    let shown: Vec<String> = items.by_ref().take(most).map(render).collect();
+    match items.count() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
