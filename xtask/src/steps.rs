@@ -280,22 +280,24 @@ fn check_format(root: &Path) -> anyhow::Result<()> {
 }
 
 fn run_tests(context: &CiContext<'_>) -> anyhow::Result<()> {
-    let args: &[&str] = if shell::has_subcommand(context.root, "nextest") {
-        &["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]
-    } else {
-        // Naming the targets leaves the doc tests out; there are none.
-        &[
-            "test",
-            "--workspace",
-            "--locked",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--examples",
-            "--no-fail-fast",
-        ]
-    };
-    shell::run(&mut context.cargo(args))
+    // Naming the targets leaves the doc tests out; there are none.
+    const CARGO_TEST: [&str; 8] = [
+        "test",
+        "--workspace",
+        "--locked",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--examples",
+        "--no-fail-fast",
+    ];
+    const NEXTEST: [&str; 5] = ["nextest", "run", "--workspace", "--locked", "--no-fail-fast"];
+    if !shell::has_subcommand(context.root, "nextest") {
+        return shell::run(&mut context.cargo(&CARGO_TEST));
+    }
+    // Many tests wait for a process or a timeout most of their time.
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    shell::run(context.cargo(&NEXTEST).arg(format!("--test-threads={}", 2 * cores)))
 }
 
 /// Runs every proof in full: the tests of all files that report one.
