@@ -99,9 +99,13 @@ describe('the calls of a run', () => {
     const box = await log.boundingBox();
     await tab.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await tab.mouse.wheel(0, -20_000);
+    // The list mounts what is in view, so the first card that fits is another one until the list has moved.
     const card = tab.locator('.tool:not(.refused)').filter({ hasText: 'intake.md' }).first();
-    await card.locator('.head').click();
-    await card.getByRole('group', { name: 'Changed lines' }).getByText('A sign-up page').waitFor();
+    await eventually(async () => {
+      const head = card.locator('.head');
+      if ((await head.getAttribute('aria-expanded', { timeout: 5_000 })) === 'false') await head.click({ timeout: 5_000 });
+      assert.ok(await card.getByRole('group', { name: 'Changed lines' }).getByText('A sign-up page').isVisible());
+    });
     const taken = tab.locator('path.edge.taken').first();
     await taken.waitFor({ state: 'attached' });
     await eventually(async () => assert.equal(await taken.evaluate((node) => getComputedStyle(node).strokeWidth), '2.5px'));
