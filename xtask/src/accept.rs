@@ -66,8 +66,10 @@ impl Suite {
         if self == Self::Snapshots {
             return !path.starts_with("xtask/") && text.contains("insta::assert");
         }
-        let command = format!("`cargo xtask accept {}`", self.name());
-        text.lines().take_while(|line| line.starts_with("//!")).any(|line| line.contains(&command))
+        // The command may be wrapped over two lines.
+        let header = text.lines().map_while(|line| line.strip_prefix("//!"));
+        let header = header.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+        header.contains(&format!("`cargo xtask accept {}`", self.name()))
     }
 }
 
@@ -142,6 +144,8 @@ mod tests {
         let text = "//! Runs.\n//! `cargo xtask accept golden` writes them.\nfn f() {}";
         assert!(Suite::Golden.is_written_by("a.rs", text));
         assert!(!Suite::Types.is_written_by("a.rs", text));
+        let wrapped = "//! Runs; `cargo xtask\n//! accept golden` writes them.";
+        assert!(Suite::Golden.is_written_by("a.rs", wrapped));
         assert!(!Suite::Golden.is_written_by("a.rs", "// `cargo xtask accept golden`"));
         assert!(Suite::Snapshots.is_written_by("a.rs", "fn f() { insta::assert_snapshot!(x); }"));
     }
