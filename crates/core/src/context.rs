@@ -20,7 +20,7 @@ use crewagent_format::integrity::Digest;
 use serde_json::Map;
 
 pub use check::{ContextProblem, check_messages};
-pub use cut::{Cut, KEPT_WORDS_BYTES, Keep, tokens_of};
+pub use cut::{Cut, KEPT_WORDS_BYTES, tokens_of};
 pub use fingerprint::tools_digest;
 
 use self::block::{Block, BlockMessage, Group, QuestionExchange};
@@ -137,7 +137,7 @@ impl Context {
     pub fn words(&self) -> Vec<Message> {
         let mut left = self.clone();
         left.settle();
-        left.leave_node(Keep::Texts);
+        left.leave_node();
         let entries = left.blocks.iter().flat_map(Block::entries);
         entries.map(|entry| Message::clone(&entry.message)).collect()
     }

@@ -9,6 +9,7 @@ mod data;
 mod directive;
 mod line;
 mod node_brief;
+mod not_executed;
 mod persona;
 mod script;
 mod state_summary;
@@ -22,6 +23,7 @@ pub use directive::{
     run_directive,
 };
 pub use node_brief::{BRIEF_MAX_BYTES, STEP_MAX_BYTES, StepText, node_brief};
+pub use not_executed::{NotExecuted, not_executed};
 pub use persona::{PERSONA_MAX_BYTES, persona};
 pub use script::{prompt_directive, script_directive};
 pub use state_summary::{SUMMARY_MAX_BYTES, state_summary};

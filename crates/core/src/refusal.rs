@@ -51,6 +51,9 @@ pub enum RefusalCode {
     /// It is unknown if the call took effect.
     #[serde(rename = "E_UNKNOWN_OUTCOME")]
     UnknownOutcome,
+    /// The call came behind one that ends a reply, so it was not carried out.
+    #[serde(rename = "E_NOT_EXECUTED")]
+    NotExecuted,
     /// The tool server reported a failure.
     #[serde(rename = "E_TOOL_FAILED")]
     ToolFailed,

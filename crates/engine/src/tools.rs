@@ -103,7 +103,9 @@ impl Tools<'_> {
                 return match self.plan_change(call, context) {
                     Ok(plan) => Ok(plan),
                     Err(ChangeHalt::Refused(refusal)) => {
-                        Ok(CallPlan::Answer(Answer::from(&*refusal)))
+                        let is_state = call.places().iter().any(|path| path.is_state_document());
+                        let ends_reply = is_state && self.workflow.is_some();
+                        Ok(CallPlan::Answer(Answer { ends_reply, ..Answer::from(&*refusal) }))
                     }
                     Err(ChangeHalt::Failed(error)) => Err(error),
                 };
@@ -204,7 +206,7 @@ fn report<T: Serialize>(answer: mounts::MountResult<T>) -> Result<Answer, MountE
 /// Returns the answer of a tool that succeeded.
 fn done<T: Serialize>(fields: &T, created: Vec<String>) -> Answer {
     match serde_json::to_string(&ResultFields { ok: true, fields }) {
-        Ok(result) => Answer { result: result.into(), refused: None, created },
+        Ok(result) => Answer { result: result.into(), created, ..Answer::default() },
         Err(error) => Answer::from(&Refusal::new(RefusalCode::Internal, error.to_string())),
     }
 }

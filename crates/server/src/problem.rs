@@ -315,6 +315,7 @@ impl From<Refusal> for Problem {
             | RefusalCode::Timeout
             | RefusalCode::ConfirmationRequired
             | RefusalCode::UnknownOutcome
+            | RefusalCode::NotExecuted
             | RefusalCode::ToolFailed
             | RefusalCode::Internal => Code::Refused,
         };

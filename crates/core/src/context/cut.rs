@@ -28,15 +28,6 @@ const LEAST_ANSWER_BYTES: u64 = 512;
 /// Size from which an answer is shortened to a note, because in a later process it may be a blob that is not loaded.
 const LONGEST_HEAD: u64 = 32 * 1024;
 
-/// Calls that stay when a node is left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// Keeps no calls, only text.
-    Texts,
-    /// Keeps the last reply with calls and its answers, because some of its calls came after the move.
-    LastGroup,
-}
-
 /// Summary of a cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
@@ -54,16 +45,11 @@ impl Cut {
 impl Context {
     /// Drops the tool messages, anchors and reminders of the node that is left. Text of user and model stays up to
     /// [`KEPT_WORDS_BYTES`]; a cut of it is reported.
-    pub fn leave_node(&mut self, keep: Keep) -> Option<Cut> {
-        let kept = match keep {
-            Keep::Texts => None,
-            Keep::LastGroup => self.last_group(),
-        };
+    pub fn leave_node(&mut self) -> Option<Cut> {
         let mut blocks = Vec::new();
-        for (at, block) in std::mem::take(&mut self.blocks).into_iter().enumerate() {
+        for block in std::mem::take(&mut self.blocks) {
             match block {
                 Block::Anchor(_) | Block::Nudge(_) => {}
-                Block::Group(group) if kept == Some(at) => blocks.push(Block::Group(group)),
                 Block::Group(group) => blocks.extend(group.into_words()),
                 block @ (Block::Input(_) | Block::Text(_)) => blocks.push(block),
             }

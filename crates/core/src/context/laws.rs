@@ -23,7 +23,7 @@ enum Op {
     /// Answers a call, by its number.
     Answer(usize, usize),
     Exchange(usize),
-    Leave(Keep),
+    Leave,
     Fit,
     Settle,
     Window(u64),
@@ -31,7 +31,6 @@ enum Op {
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let size = || prop_oneof![8 => 0_usize..300, 4 => 300_usize..4000, 1 => 30_000_usize..70_000];
-    let keep = prop::sample::select(vec![Keep::Texts, Keep::LastGroup]);
     let op = prop_oneof![
         1 => any::<u8>().prop_map(|number| Op::System(number % 4)),
         2 => (1_usize..4, size()).prop_map(|(count, size)| Op::Anchor(count, size)),
@@ -40,7 +39,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         6 => (size(), 0_usize..4, size()).prop_map(|(words, calls, arguments)| Op::Reply { words, calls, arguments }),
         9 => (0_usize..4, size()).prop_map(|(at, size)| Op::Answer(at, size)),
         1 => size().prop_map(Op::Exchange),
-        1 => keep.prop_map(Op::Leave),
+        1 => Just(Op::Leave),
         2 => Just(Op::Fit),
         1 => Just(Op::Settle),
         1 => (50_u64..30_000).prop_map(Op::Window),
@@ -88,7 +87,7 @@ fn apply(context: &mut Context, op: &Op, long: Long) -> Option<Cut> {
         }
         Op::Answer(at, size) => context.answer(&format!("c{at}"), payload(text(*size), long)),
         Op::Exchange(size) => context.exchange(&text(size + 1), &text(*size)),
-        Op::Leave(keep) => return context.leave_node(*keep),
+        Op::Leave => return context.leave_node(),
         Op::Fit => return context.fit(),
         Op::Settle => context.settle(),
         Op::Window(tokens) => context.set_window(*tokens),
@@ -100,7 +99,7 @@ fn is_append(op: &Op) -> bool {
     match op {
         Op::Anchor(..) | Op::Input(_) | Op::Nudge | Op::Reply { .. } | Op::Answer(..) => true,
         Op::Exchange(_) | Op::Settle | Op::Window(_) => true,
-        Op::System(_) | Op::Leave(_) | Op::Fit => false,
+        Op::System(_) | Op::Leave | Op::Fit => false,
     }
 }
 
@@ -146,14 +145,13 @@ fn check_step(before: &Context, op: &Op, context: &Context) -> Result<(), TestCa
         prop_assert!(old.iter().zip(messages.iter()).all(|(old, new)| Arc::ptr_eq(old, new)));
     }
     match op {
-        Op::Leave(Keep::Texts) => {
+        Op::Leave => {
             prop_assert_eq!(calls_in(&messages), 0);
             let answers = messages.iter().any(|message| matches!(**message, Message::Tool { .. }));
             prop_assert!(!answers);
             let words: u64 = context.blocks.iter().map(Block::bytes).sum();
             prop_assert!(words <= KEPT_WORDS_BYTES);
         }
-        Op::Leave(Keep::LastGroup) => prop_assert!(calls_in(&messages) <= 1),
         Op::Fit => prop_assert!(context.fits() || is_least(context), "{:?}", context.size),
         Op::System(_) | Op::Anchor(..) | Op::Input(_) | Op::Nudge | Op::Reply { .. } => {}
         Op::Answer(..) | Op::Exchange(_) | Op::Settle | Op::Window(_) => {}

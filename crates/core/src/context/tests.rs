@@ -166,8 +166,7 @@ fn words_stay_when_a_node_is_left() {
     context.nudge("well?".into());
     context.reply(&reply("Thanks.", vec![]), &holds_object);
     work(&mut context, "I move.", &["m", "r"], 9);
-    let mut all = context.clone();
-    assert_eq!(context.leave_node(Keep::Texts), None);
+    assert_eq!(context.leave_node(), None);
     context.anchor(vec!["next node".into()]);
     insta::assert_snapshot!(shown(&context), @r"
     system rules
@@ -181,12 +180,6 @@ fn words_stay_when_a_node_is_left() {
     assistant I move. []
     user next node
     ");
-    all.leave_node(Keep::LastGroup);
-    insta::assert_snapshot!(shown(&all).lines().skip(8).collect::<Vec<_>>().join("\n"), @r"
-    assistant I move. [m r]
-    tool m rrrrrrrrr
-    tool r rrrrrrrrr
-    ");
 }
 
 #[test]
@@ -195,7 +188,7 @@ fn words_that_stay_are_bounded_and_the_oldest_go_first() {
     for number in 0..10 {
         context.reply(&reply(&format!("{number}{}", "w".repeat(9999)), vec![]), &holds_object);
     }
-    let cut = context.leave_node(Keep::Texts).unwrap();
+    let cut = context.leave_node().unwrap();
     assert_eq!(cut, Cut { messages: 5, bytes: 40_002 });
     assert_eq!(context.len(), 2 + 6);
     assert_eq!(shown(&context).lines().nth(2).unwrap().chars().nth(10), Some('4'));
@@ -298,7 +291,7 @@ fn a_digest_depends_on_messages_and_tools_alone() {
     let whole = begun(100_000);
     let mut other = Context::new(7);
     other.user_input("dropped".into());
-    other.leave_node(Keep::Texts);
+    other.leave_node();
     other.blocks.clear();
     other.anchor(vec!["directive".into()]);
     other.anchor(vec!["brief".into()]);

@@ -130,6 +130,9 @@ pub struct Answer {
     /// New files below the artifacts folder, from the root of the project.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,
+    /// True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not", rename = "endsReply")]
+    pub ends_reply: bool,
 }
 
 impl From<&Refusal> for Answer {
@@ -139,6 +142,7 @@ impl From<&Refusal> for Answer {
             result: refusal.to_json().to_string().into(),
             refused: Some(refusal.code),
             created: Vec::new(),
+            ends_reply: false,
         }
     }
 }

@@ -52,6 +52,7 @@ pub fn node_brief(
     variables: &Map<String, Json>,
     step_text: StepText,
     state: StateTool,
+    not_executed: &[String],
 ) -> String {
     let file = format!("@pkg/{}", node.file);
     let step = workflow.steps.get(&node.id);
@@ -61,6 +62,7 @@ pub fn node_brief(
     if let Some(title) = node.title.as_deref().filter(|title| !title.trim().is_empty()) {
         text.push_str(&format!("- title: {}\n", line(title, TITLE_BYTES)));
     }
+    text.push_str(&not_executed_line(not_executed));
     text.push_str(&format!("- stepFile: {file}\n"));
     let inputs = listed(&node.inputs, |declared| input_line(declared, variables), LIST_BYTES);
     list(&mut text, "inputsMap", inputs, &file);
@@ -82,6 +84,17 @@ pub fn node_brief(
     }
     text.push_str(&step_part(step, step_text, &file));
     text
+}
+
+/// Names the calls that came behind the move to this node. Their contents would be an example of running ahead.
+fn not_executed_line(calls: &[String]) -> String {
+    let count = match calls.len() {
+        0 => return String::new(),
+        1 => "1 call".to_owned(),
+        many => format!("{many} calls"),
+    };
+    let calls = joined(calls.iter().map(|call| line(call, NAME_BYTES)), ", ", WORDS_BYTES);
+    format!("- notExecuted: {count} behind the move ({calls})\n")
 }
 
 fn list(text: &mut String, name: &str, items: FittingItems, file: &str) {

@@ -7,6 +7,7 @@
 
 mod anchor;
 mod calls;
+mod failing;
 mod frames;
 mod limits;
 mod questions;
@@ -23,7 +24,7 @@ use jiff::Timestamp;
 use self::limits::Allowance;
 use self::questions::Pending;
 use super::history::Position;
-use crate::context::{Context, Cut, Keep};
+use crate::context::{Context, Cut};
 use crate::event::{Answer, EventKind, Moved, Phase, PhaseChanged, Reason, Reply, StateChange};
 use crate::frame_id::FrameId;
 use crate::message::{Message, ToolCall};
@@ -261,7 +262,7 @@ pub struct Machine {
     node_replies: BTreeMap<(Option<FrameId>, String), u64>,
     usage: Usage,
     allowance: Allowance,
-    failing: calls::Failing,
+    failing: failing::Failing,
     nudged: bool,
     /// Number of times that the pending request was too long.
     overflows: u32,
@@ -294,7 +295,7 @@ impl Machine {
             node_replies: BTreeMap::new(),
             usage: Usage::default(),
             allowance: Allowance::default(),
-            failing: calls::Failing::default(),
+            failing: failing::Failing::default(),
             nudged: false,
             overflows: 0,
             frames: frames::OpenFrames::default(),
@@ -513,7 +514,7 @@ impl Machine {
         self.pending = None;
         self.created.clear();
         self.context.settle();
-        self.leave_node(Keep::Texts);
+        self.leave_node();
         self.anchor.shown = anchor::ShownPosition::Nothing;
         self.approved = Moves::Ask;
         self.grants.once = None;

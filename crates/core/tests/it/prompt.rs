@@ -65,7 +65,14 @@ fn composed(package: &Package, run_state: &RunState, intent: RunIntent) -> Conte
     };
     let mut anchor = vec![run_directive(&directive)];
     if !run_state.complete {
-        anchor.push(node_brief(workflow, node, &run_state.variables, INLINE, StateTool::Patch));
+        anchor.push(node_brief(
+            workflow,
+            node,
+            &run_state.variables,
+            INLINE,
+            StateTool::Patch,
+            &[],
+        ));
     }
     anchor.push(state_summary(run_state));
     let mut context = Context::new(128_000);
@@ -155,7 +162,8 @@ fn a_later_anchor_at_the_same_node_repeats_neither_protocol_nor_step() {
         state: StateTool::Patch,
         caller: None,
     });
-    let brief = node_brief(workflow, node, &Map::new(), StepText::StandsAbove, StateTool::Patch);
+    let brief =
+        node_brief(workflow, node, &Map::new(), StepText::StandsAbove, StateTool::Patch, &[]);
     insta::assert_snapshot!(format!("{directive}\n=====\n{brief}"));
 }
 
@@ -164,8 +172,14 @@ fn a_step_that_is_too_long_is_to_be_read() {
     let package = package("create-story-micro");
     let workflow = &package.workflows()[0];
     let node = workflow.graph.node("step-01-select-story").unwrap();
-    let brief =
-        node_brief(workflow, node, &Map::new(), StepText::Inline { up_to: 100 }, StateTool::Patch);
+    let brief = node_brief(
+        workflow,
+        node,
+        &Map::new(),
+        StepText::Inline { up_to: 100 },
+        StateTool::Patch,
+        &[],
+    );
     assert!(brief.ends_with(
         "bytes and is not repeated here: read @pkg/steps/step-01-select-story.md with fs.read before you do anything else."
     ));
@@ -177,7 +191,7 @@ fn a_strict_brief_names_the_tools_of_the_state_and_nothing_that_they_replace() {
     let workflow = &package.workflows()[0];
     let brief = |node: &str| {
         let node = workflow.graph.node(node).unwrap();
-        node_brief(workflow, node, &Map::new(), StepText::StandsAbove, StateTool::Runtime)
+        node_brief(workflow, node, &Map::new(), StepText::StandsAbove, StateTool::Runtime, &[])
     };
     let decision = brief("decide-02-project-type");
     assert!(decision.contains(
@@ -202,7 +216,7 @@ fn templates_of_a_step_are_the_mounts_that_tools_take() {
     let package = checked(&files).package.unwrap();
     let workflow = &package.workflows()[0];
     let node = workflow.graph.node("step-04-generate-story").unwrap();
-    let brief = node_brief(workflow, node, &Map::new(), INLINE, StateTool::Patch);
+    let brief = node_brief(workflow, node, &Map::new(), INLINE, StateTool::Patch, &[]);
     assert!(brief.contains("@pkg/assets/story-template.md"), "{brief}");
     assert!(brief.contains("\n@project/artifacts/{storyKey}.md\n"), "{brief}");
     assert!(!brief.contains("-root}"), "{brief}");

@@ -164,8 +164,9 @@ fn check_brief(
 ) -> Result<(), TestCaseError> {
     let node = workflow.graph.node("a").unwrap();
     let body = with_mounts(workflow.steps.get("a").unwrap().body().trim());
-    let above = node_brief(workflow, node, variables, StepText::StandsAbove, StateTool::Patch);
-    let whole = node_brief(workflow, node, variables, StepText::Inline { up_to }, StateTool::Patch);
+    let above = node_brief(workflow, node, variables, StepText::StandsAbove, StateTool::Patch, &[]);
+    let whole =
+        node_brief(workflow, node, variables, StepText::Inline { up_to }, StateTool::Patch, &[]);
     prop_assert!(above.len() <= BRIEF_MAX_BYTES, "{}", above.len());
     prop_assert!(
         whole.len() as u64 <= BRIEF_MAX_BYTES as u64 + up_to.min(STEP_MAX_BYTES as u64),
@@ -322,7 +323,8 @@ fn a_hostile_brief_is_readable() {
         node,
         variables.as_object().unwrap(),
         StepText::Inline { up_to },
-        StateTool::Patch
+        StateTool::Patch,
+        &[]
     ));
 }
 

@@ -12,6 +12,7 @@ use crewagent_core::event::{
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{CallJob, Input, Moves, Whole};
+use crewagent_core::state::document::STATE_FILE;
 use crewagent_core::tool::canonical;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
@@ -214,7 +215,11 @@ fn plan(
         Ok(call) => call,
         Err(refusal) => {
             context.emit(started(job, None, None));
-            return Ok((finished(job, Answer::from(refusal)), None));
+            // A change of the state that cannot be read is a refused one, too.
+            let arguments = request::text(&job.call.arguments, world.blobs)?;
+            let ends_reply = tools.workflow.is_some() && arguments.contains(STATE_FILE);
+            let answer = Answer { ends_reply, ..Answer::from(refusal) };
+            return Ok((finished(job, answer), None));
         }
     };
     if !call.is_write() {

@@ -75,7 +75,7 @@ fn answer(result: serde_json::Value) -> Answer {
 
 fn refused(refusal: &Refusal) -> Answer {
     let result = refusal.to_json().to_string().into();
-    Answer { result, refused: Some(refusal.code), created: Vec::new() }
+    Answer { result, refused: Some(refusal.code), ..Answer::default() }
 }
 
 #[test]

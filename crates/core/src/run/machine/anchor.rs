@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Ask, Effect, Machine, Stance, Subject, tell};
-use crate::context::{Cut, Keep, tokens_of};
+use crate::context::{Cut, tokens_of};
 use crate::event::{ContextCut, EventKind, ModelStopped, Phase, Reason, StoppedBy};
 use crate::frame_id::FrameId;
 use crate::policy::StateTool;
@@ -20,6 +20,8 @@ pub(super) struct AnchorPosition {
     pub(super) intent: RunIntent,
     /// Part of the position that is already in the context.
     pub(super) shown: ShownPosition,
+    /// Calls behind the move to this node, which were not carried out.
+    pub(super) not_executed: Vec<String>,
 }
 
 /// Content of the context about the run's position.
@@ -34,7 +36,7 @@ pub(super) enum ShownPosition {
 
 impl Default for AnchorPosition {
     fn default() -> Self {
-        Self { intent: RunIntent::Start, shown: ShownPosition::Nothing }
+        Self { intent: RunIntent::Start, shown: ShownPosition::Nothing, not_executed: Vec::new() }
     }
 }
 
@@ -59,6 +61,7 @@ impl Machine {
         let now =
             if self.run_state.complete { ShownPosition::Completed } else { ShownPosition::Node };
         let is_known = std::mem::replace(&mut self.anchor.shown, now) == now;
+        let not_executed = std::mem::take(&mut self.anchor.not_executed);
         let workflow = self.workflow()?;
         let node = workflow.graph.node(&self.run_state.current_node_id);
         let place = match node.filter(|_| !self.run_state.complete) {
@@ -95,6 +98,7 @@ impl Machine {
                 &self.run_state.variables,
                 step_text,
                 policy.state_tool(),
+                &not_executed,
             ));
         }
         texts.push(prompt::state_summary(&self.run_state));
@@ -196,8 +200,8 @@ impl Machine {
     }
 
     /// Drops the node's messages from the context.
-    pub(super) fn leave_node(&mut self, keep: Keep) {
-        let cut = self.context.leave_node(keep);
+    pub(super) fn leave_node(&mut self) {
+        let cut = self.context.leave_node();
         self.count_cut(cut);
     }
 

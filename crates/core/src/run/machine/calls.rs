@@ -1,30 +1,34 @@
 //! Replies and the calls in them: one call after the other, each answered before the model is asked again.
+//!
+//! A call that ends a reply (a stop call) is the last one that is carried out, because those behind it were written
+//! without knowing its outcome: a move, a completion in any form, a question, and what the user denied.
 
 use std::collections::HashSet;
 
-use crewagent_format::integrity::Digest;
 use jiff::Timestamp;
+use serde_json::Value as Json;
 
 use super::anchor::{RunIntent, ShownPosition};
 use super::{CallJob, Effect, Machine, Moves, Stance, Whole, tell};
-use crate::context::Keep;
-use crate::event::{Answer, EventKind, Finish, Phase, Reason, Reply, StateChange};
+use crate::event::{Answer, EventKind, Finish, Phase, Reason, Reply, StateChange, ToolFinished};
 use crate::message::ToolCall;
-use crate::prompt;
+use crate::prompt::{self, NotExecuted};
 use crate::state::guard::Confirmation;
 use crate::state::project_path::ProjectPath;
-use crate::tool::leaked;
+use crate::tool::{Tool, canonical, leaked};
+use crate::vpath::{Mount, VPath};
 
-/// Number of failures in a row of a call with the same arguments that ends the turn.
-const MOST_FAILURES: u32 = 3;
 /// Largest number of calls of one reply that are handled.
 const MOST_CALLS: usize = 256;
+/// Size up to which the arguments of a call are always at hand, in bytes.
+const SHORT_ARGUMENTS: usize = 16 * 1024;
 
 /// Combined outcome of the calls of one reply.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     end: ReplyEnd,
-    left: NodeProgress,
+    /// True if a call left the node.
+    has_left: bool,
     /// Number of calls in the reply.
     asked: usize,
 }
@@ -36,22 +40,6 @@ enum ReplyEnd {
     Whole,
     /// The reply broke off in its last call.
     CutOff,
-}
-
-/// Progress past a node: left or not, with or without later calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum NodeProgress {
-    #[default]
-    No,
-    ByLastCall,
-    Earlier,
-}
-
-/// Call that failed last, with its failures in a row.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Failing {
-    call: Option<(String, Digest)>,
-    times: u32,
 }
 
 impl Machine {
@@ -94,7 +82,7 @@ impl Machine {
         }
         let is_cut = reply.finish == Finish::Length && asked <= MOST_CALLS;
         let end = if is_cut { ReplyEnd::CutOff } else { ReplyEnd::Whole };
-        self.batch = Batch { end, left: NodeProgress::No, asked };
+        self.batch = Batch { end, has_left: false, asked };
         self.queue = reply.tool_calls.into();
         self.next_call(now, effects);
     }
@@ -116,7 +104,7 @@ impl Machine {
 
     /// Performs the next call, or asks the model when all are answered.
     pub(super) fn next_call(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        if self.failing.times >= MOST_FAILURES {
+        if self.failing.is_loop() {
             // The remaining calls of the reply are of the same kind and are not performed.
             self.queue.clear();
             self.context.settle();
@@ -136,16 +124,9 @@ impl Machine {
         for words in std::mem::take(&mut self.waiting) {
             self.say(&words);
         }
-        if self.failing.times >= MOST_FAILURES {
-            let (name, _) =
-                self.failing.call.take().unwrap_or_else(|| (String::new(), Digest::of(b"")));
-            self.failing = Failing::default();
-            let message = format!(
-                "The model made the same failing call of {name} {MOST_FAILURES} times in a row."
-            );
-            self.stop(Reason::Loop, Some(message), effects);
-        } else {
-            self.ask_model(now, effects);
+        match self.failing.end_reply() {
+            Some(looping) => self.stop(Reason::Loop, Some(looping), effects),
+            None => self.ask_model(now, effects),
         }
     }
 
@@ -178,31 +159,87 @@ impl Machine {
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
+        self.settle(answer, state, None, now, effects);
+    }
+
+    /// Takes the answer of the current call. With a `stop`, the calls behind it are not carried out.
+    pub(super) fn settle(
+        &mut self,
+        answer: &Answer,
+        state: Option<StateChange>,
+        stop: Option<NotExecuted>,
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
         let Some(call) = self.queue.pop_front() else {
             effects.push(self.open());
             return;
         };
         self.context.answer(&call.id, answer.result.clone());
-        self.count_failure(&call, answer);
-        if self.batch.left == NodeProgress::ByLastCall {
-            self.batch.left = NodeProgress::Earlier;
-        }
+        self.failing.count(&call, answer);
         self.approved = Moves::Ask;
         self.grants.once = None;
         let created = answer.created.iter().filter_map(|path| ProjectPath::parse(path).ok());
         self.created.extend(created);
+        let stop = stop.or_else(|| self.stop_of(&call, answer, state.as_ref()));
         if let Some(change) = state {
             self.changed(change, effects);
         }
+        if let Some(stop) = stop {
+            self.leave_out(stop, effects);
+        }
         self.next_call(now, effects);
+    }
+
+    /// Returns why the calls behind an answered one are not carried out; none if they are.
+    fn stop_of(
+        &self,
+        call: &ToolCall,
+        answer: &Answer,
+        state: Option<&StateChange>,
+    ) -> Option<NotExecuted> {
+        if let Some(change) = state {
+            let is_complete = change.state.complete && !self.run_state.complete;
+            if is_complete && self.callers().is_empty() {
+                return Some(NotExecuted::Completed);
+            }
+            let is_over = is_complete || change.state.failed.is_some();
+            return (is_over || change.moved.is_some()).then_some(NotExecuted::Moved);
+        }
+        let tool = Tool::named(&call.name);
+        match (tool, answer.refused) {
+            // No effect lies between two questions, so the second is asked as well.
+            (Some(Tool::AskUser), None) if self.queue.front().is_some_and(is_question) => None,
+            (Some(Tool::AskUser), None) => Some(NotExecuted::Answered),
+            (Some(Tool::AskUser | Tool::CompleteNode), Some(_)) => Some(NotExecuted::Refused),
+            (_, Some(_)) if answer.ends_reply => Some(NotExecuted::Refused),
+            (_, _) => None,
+        }
+    }
+
+    /// Answers the calls behind a stop call: they are not carried out. Behind a move the model reads nothing of them but
+    /// their names, because the messages of the old node are dropped.
+    fn leave_out(&mut self, why: NotExecuted, effects: &mut Vec<Effect>) {
+        let calls = std::mem::take(&mut self.queue);
+        if why == NotExecuted::Moved {
+            self.anchor.not_executed = calls.iter().map(described).collect();
+        }
+        for call in calls {
+            let answer = Answer::from(&prompt::not_executed(why));
+            self.context.answer(&call.id, answer.result.clone());
+            effects.push(tell(EventKind::from(ToolFinished {
+                turn: self.replies,
+                tool: canonical(&call.name).unwrap_or(&call.name).to_owned(),
+                call_id: call.id,
+                answer,
+            })));
+        }
     }
 
     fn changed(&mut self, change: StateChange, effects: &mut Vec<Effect>) {
         self.created.clear();
         self.confirmation = Confirmation::Needed;
-        if change.moved.is_some() {
-            self.batch.left = NodeProgress::ByLastCall;
-        }
+        self.batch.has_left |= change.moved.is_some();
         self.run_state = change.state.clone();
         if !self.run_state.complete {
             self.forget_hold();
@@ -211,39 +248,40 @@ impl Machine {
         effects.push(tell(EventKind::from(Box::new(change))));
     }
 
-    fn count_failure(&mut self, call: &ToolCall, answer: &Answer) {
-        if answer.refused.is_none() {
-            self.failing = Failing::default();
-            return;
-        }
-        let this = (call.name.clone(), call.arguments.digest());
-        if self.failing.call.as_ref() == Some(&this) {
-            self.failing.times += 1;
-        } else {
-            self.failing = Failing { call: Some(this), times: 1 };
-        }
-    }
-
     /// Drops the old node's messages after a move, and tells the model its new position. The reply that closes a
     /// completed workflow is written with the whole context.
     fn batch_done(&mut self) {
-        let keep = match std::mem::take(&mut self.batch).left {
-            NodeProgress::No => {
-                // Another process resumed the run between the calls.
-                if self.anchor.intent == RunIntent::Resume {
-                    self.anchor();
-                }
-                return;
+        if !std::mem::take(&mut self.batch).has_left {
+            // Another process resumed the run between the calls.
+            if self.anchor.intent == RunIntent::Resume {
+                self.anchor();
             }
-            NodeProgress::ByLastCall => Keep::Texts,
-            NodeProgress::Earlier => Keep::LastGroup,
-        };
+            return;
+        }
         if !self.run_state.complete {
-            self.leave_node(keep);
+            self.leave_node();
             self.anchor.shown = ShownPosition::Nothing;
             self.anchor();
         }
     }
+}
+
+/// Describes a call by its tool and path, but not its content: that would be an example of running ahead.
+fn described(call: &ToolCall) -> String {
+    let name = Tool::named(&call.name).map_or(call.name.as_str(), |tool| tool.wire_name());
+    // A later process may not have longer arguments at hand.
+    let arguments = call.arguments.inline().filter(|text| text.len() <= SHORT_ARGUMENTS);
+    let arguments = arguments.and_then(|text| serde_json::from_str::<Json>(text).ok());
+    let path = arguments.as_ref().and_then(|json| json.get("path")).and_then(Json::as_str);
+    match path.and_then(|path| VPath::parse(path).ok()) {
+        Some(path) if path.mount() == Mount::Project => format!("{name} {}", path.relative()),
+        Some(path) => format!("{name} {path}"),
+        None => name.to_owned(),
+    }
+}
+
+fn is_question(call: &ToolCall) -> bool {
+    Tool::named(&call.name) == Some(Tool::AskUser)
 }
 
 /// Gives every call a unique id, so that answers can be matched.

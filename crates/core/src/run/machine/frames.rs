@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use super::anchor::ShownPosition;
 use super::{Effect, FrameChange, FrameChanged, Machine, Moves, Rest, Stance, Subject, tell};
-use crate::context::Keep;
 use crate::event::{EventKind, Phase, Reason, StateChange};
 use crate::frame_id::FrameId;
 use crate::prompt;
@@ -237,7 +236,7 @@ impl Machine {
         self.created.clear();
         self.approved = Moves::Ask;
         self.confirmation = Confirmation::Needed;
-        self.leave_node(Keep::Texts);
+        self.leave_node();
         self.anchor.shown = ShownPosition::Nothing;
     }
 

@@ -6,12 +6,11 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::anchor::{RunIntent, ShownPosition};
-use super::calls::Failing;
+use super::failing::Failing;
 use super::{CallJob, Effect, Machine, Moves, Rest, Whole, tell};
-use crate::context::Keep;
 use crate::event::{Answer, EventKind, Moved, Phase, Reason, ToolFinished};
 use crate::policy::rules::{Rule, Verdict};
-use crate::prompt;
+use crate::prompt::{self, NotExecuted};
 use crate::question::approval::{Approval, Consent};
 use crate::question::{Question, QuestionKind};
 use crate::refusal::{Refusal, RefusalCode};
@@ -113,7 +112,7 @@ impl Machine {
             return;
         }
         if self.run_state.complete && self.anchor.shown != ShownPosition::Completed {
-            self.leave_node(Keep::Texts);
+            self.leave_node();
         }
         // Right after an anchor the position is still current.
         if self.anchor.intent != RunIntent::Continue || !self.context.ends_with_anchor() {
@@ -133,7 +132,14 @@ impl Machine {
             }
             (answer, Some(moved)) => {
                 let answer = declined(moved, words, answer.is_ok());
-                self.settle_call(&pending, answer, words, now, effects);
+                self.settle_call(
+                    &pending,
+                    answer,
+                    Some(NotExecuted::Answered),
+                    words,
+                    now,
+                    effects,
+                );
             }
             (Ok(value), None) => {
                 if self.run_state.complete && is_yes(&pending.question, &value) {
@@ -141,11 +147,11 @@ impl Machine {
                 }
                 let result = json!({ "ok": true, "answer": value }).to_string();
                 let answer = Answer { result: result.into(), ..Answer::default() };
-                self.settle_call(&pending, answer, words, now, effects);
+                self.settle_call(&pending, answer, None, words, now, effects);
             }
             (Err(_), None) if pending.is_meant(words) => {
                 let answer = in_own_words(words);
-                self.settle_call(&pending, answer, words, now, effects);
+                self.settle_call(&pending, answer, None, words, now, effects);
             }
             (Err(why), None) => self.ask_again(pending, words, &why, MEANT, effects),
         }
@@ -180,7 +186,7 @@ impl Machine {
         match Consent::read(words) {
             Ok(Consent::Deny(reason)) => {
                 let answer = denied(&approval, &reason);
-                self.settle_call(&pending, answer, words, now, effects);
+                self.settle_call(&pending, answer, Some(NotExecuted::Denied), words, now, effects);
             }
             Ok(consent) => {
                 if consent == Consent::Run && !self.grants.rules.contains(&approval.rule) {
@@ -191,7 +197,7 @@ impl Machine {
             }
             Err(_) if pending.is_meant(words) => {
                 let answer = denied(&approval, words.trim());
-                self.settle_call(&pending, answer, words, now, effects);
+                self.settle_call(&pending, answer, Some(NotExecuted::Denied), words, now, effects);
             }
             Err(why) => self.ask_again(pending, words, &why, MEANT_AS_DENIAL, effects),
         }
@@ -202,6 +208,7 @@ impl Machine {
         &mut self,
         pending: &Pending,
         answer: Answer,
+        stop: Option<NotExecuted>,
         words: &str,
         now: Timestamp,
         effects: &mut Vec<Effect>,
@@ -216,7 +223,7 @@ impl Machine {
                 answer: answer.clone(),
             })));
         }
-        self.answered(&answer, None, now, effects);
+        self.settle(&answer, None, stop, now, effects);
     }
 }
 

@@ -49,7 +49,7 @@ fn random_input(machine: &Machine, choice: u16) -> Input {
             });
             let change = StateChange { state, moved, ..StateChange::default() };
             let refused = (choice % 5 == 1).then_some(RefusalCode::NotFound);
-            let answer = Answer { result: "{}".into(), refused, created: Vec::new() };
+            let answer = Answer { result: "{}".into(), refused, ..Answer::default() };
             let state = (choice % 5 == 2).then_some(change);
             Input::Answered { answer, state }
         }

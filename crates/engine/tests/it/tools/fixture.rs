@@ -228,12 +228,7 @@ impl CallOutcome {
     }
 
     fn refusal(refusal: &Refusal) -> Self {
-        let answer = Answer {
-            result: refusal.to_json().to_string().into(),
-            refused: Some(refusal.code),
-            created: Vec::new(),
-        };
-        Self::new(answer, None)
+        Self::new(Answer::from(refusal), None)
     }
 
     /// Returns the answer as the model receives it.

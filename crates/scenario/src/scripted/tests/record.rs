@@ -81,7 +81,7 @@ fn calling(calls: &[(&str, &str)]) -> Reply {
 }
 
 fn answer(result: &Json, refused: Option<RefusalCode>) -> EventKind {
-    let answer = Answer { result: result.to_string().into(), refused, created: Vec::new() };
+    let answer = Answer { result: result.to_string().into(), refused, ..Answer::default() };
     EventKind::from(ToolFinished {
         turn: 1,
         call_id: "c".to_owned(),

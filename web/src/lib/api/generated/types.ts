@@ -70,7 +70,11 @@ refused?: RefusalCode,
 /**
  * New files below the artifacts folder, from the root of the project.
  */
-created?: Array<string>, };
+created?: Array<string>, 
+/**
+ * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
+ */
+endsReply?: boolean, };
 
 /**
  * A call that waits for the user's word.
@@ -2753,7 +2757,7 @@ export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | 
 /**
  * Reason why a call was not carried out.
  */
-export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E_WRITE_LIMIT" | "E_INVALID_ARGS" | "E_INVALID_FRONTMATTER" | "E_SCHEMA_VALIDATION" | "E_INVALID_TRANSITION" | "E_PRECONDITION_FAILED" | "E_TOOL_NOT_AVAILABLE" | "E_TIMEOUT" | "E_STATE_CHANGE_REQUIRES_CONFIRMATION" | "E_UNKNOWN_OUTCOME" | "E_TOOL_FAILED" | "E_INTERNAL";
+export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E_WRITE_LIMIT" | "E_INVALID_ARGS" | "E_INVALID_FRONTMATTER" | "E_SCHEMA_VALIDATION" | "E_INVALID_TRANSITION" | "E_PRECONDITION_FAILED" | "E_TOOL_NOT_AVAILABLE" | "E_TIMEOUT" | "E_STATE_CHANGE_REQUIRES_CONFIRMATION" | "E_UNKNOWN_OUTCOME" | "E_NOT_EXECUTED" | "E_TOOL_FAILED" | "E_INTERNAL";
 
 /**
  * Options for removing a package.
@@ -3935,7 +3939,11 @@ refused?: RefusalCode,
 /**
  * New files below the artifacts folder, from the root of the project.
  */
-created?: Array<string>, };
+created?: Array<string>, 
+/**
+ * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
+ */
+endsReply?: boolean, };
 
 /**
  * Pattern of calls: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.

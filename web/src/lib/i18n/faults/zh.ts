@@ -47,6 +47,7 @@ export const faults: Record<TypedKey, string> & Record<Plain, string> = {
   'refusal.E_TIMEOUT': '调用超时。',
   'refusal.E_STATE_CHANGE_REQUIRES_CONFIRMATION': '流程已完成，未经你同意不能再更改其状态。',
   'refusal.E_UNKNOWN_OUTCOME': '无法确定这次调用是否已经生效。',
+  'refusal.E_NOT_EXECUTED': '未执行：同一回复中排在前面的调用已结束这一回复。',
   'refusal.E_TOOL_FAILED': '工具所在的服务器报告调用失败。',
   'refusal.E_INTERNAL': '执行调用时程序自身出错。',
 
