@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::io::{Seek as _, SeekFrom, Write as _};
 
-use crewagent_engine::inspect::inspect;
-use crewagent_engine::source::PackageLimits;
+use crewagent_source::PackageLimits;
+use crewagent_source::inspect::inspect;
 use tempfile::NamedTempFile;
 
 thread_local!(static FILE: RefCell<NamedTempFile> = RefCell::new(NamedTempFile::new().expect("a temporary file")));

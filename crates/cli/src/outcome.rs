@@ -4,12 +4,12 @@ use std::io;
 use std::process::ExitCode;
 
 use crewagent_core::event::{Phase, Reason};
-use crewagent_engine::author::NewError;
-use crewagent_engine::pack::PackError;
 use crewagent_engine::runtime::{ForkError, ResumeError, StartError};
-use crewagent_engine::source::SourceError;
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{FindError, ImportError, ProjectError, RunError, StoreError};
+use crewagent_source::SourceError;
+use crewagent_source::author::NewError;
+use crewagent_source::pack::PackError;
 
 use crate::console::Console;
 use crate::paint::{self, ERROR};

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use crewagent_engine::pack::{PackOutput, pack};
-use crewagent_engine::source::PackageLimits;
 use crewagent_engine::store::{ImportOutcome, Store};
+use crewagent_source::PackageLimits;
+use crewagent_source::pack::{PackOutput, pack};
 use crewagent_testkit::package::generated;
 use crewagent_testkit::report;
 

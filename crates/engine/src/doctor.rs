@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::runtime_version;
-use crate::source::bytes;
 use crate::store::{Of, ServerState, Settings, Status, Store, StoreError};
+use crewagent_source::bytes;
+use crewagent_source::runtime_version;
 
 /// Free bytes below which the check warns.
 const LITTLE_SPACE: u64 = 512 << 20;

@@ -11,9 +11,9 @@ use serde_json::json;
 use thiserror::Error;
 
 use crate::journal::JournalError;
-use crate::pack::ArchiveWriter;
-use crate::runtime_version;
 use crate::store::{Environment, RunError, RunId, SecretError, Store};
+use crewagent_source::pack::ArchiveWriter;
+use crewagent_source::runtime_version;
 
 /// Long texts are left out beyond this total, in bytes.
 const MAX_TEXTS: u64 = 64 << 20;

@@ -43,7 +43,6 @@ pub use self::settings::{
 };
 
 use self::layout::StoreLayout;
-pub(crate) use self::layout::stem;
 use self::packages::PackageCache;
 use crate::disk::{Disk, Folder};
 

@@ -5,22 +5,22 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use crewagent_adapters::names::NamedError;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_engine::author::NewError;
 use crewagent_engine::blobs::BlobError;
 use crewagent_engine::changes::ChangesError;
 use crewagent_engine::conversation::ConversationError;
 use crewagent_engine::journal::JournalError;
 use crewagent_engine::model::ModelError;
 use crewagent_engine::mounts::{MountError, OpenError};
-use crewagent_engine::pack::PackError;
 use crewagent_engine::runtime::{ForkError, ResumeError, StartError};
-use crewagent_engine::source::SourceError;
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{
     BadId, Damaged, FindError, Harm, ImportError, KnownServersError, ProjectError, RunError,
     SecretError, SettingsError, StoreError, UnknownModel,
 };
 use crewagent_engine::workers::{ConnectorError, WorkerError};
+use crewagent_source::SourceError;
+use crewagent_source::author::NewError;
+use crewagent_source::pack::PackError;
 
 use crate::wire::{Code, Fault};
 

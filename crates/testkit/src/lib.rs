@@ -4,6 +4,7 @@
 
 pub mod accept;
 pub mod archive;
+pub mod files;
 pub mod fixture;
 pub mod loopback;
 pub mod mcp;

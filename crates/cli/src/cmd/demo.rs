@@ -7,12 +7,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 use crewagent_adapters::mcp::tool_servers;
 use crewagent_core::settings::RunSettings;
-use crewagent_engine::author;
 use crewagent_engine::control::Control;
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::{Settings, SettingsFile, Store};
 use crewagent_scenario::sample;
 use crewagent_scenario::scripted::{Pace, Scripted};
+use crewagent_source::author;
 
 use super::run::open_output;
 use super::run_driver::{AnswerSource, Farewell, RunDriver};

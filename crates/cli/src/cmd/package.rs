@@ -12,10 +12,10 @@ mod validate;
 
 use std::path::{Path, PathBuf};
 
-use crewagent_engine::inspect::{Inspected, inspect};
 use crewagent_engine::store::{FindError, Store};
 use crewagent_format::diagnostic::Severity;
 use crewagent_format::package::Package;
+use crewagent_source::inspect::{Inspected, inspect};
 
 use crate::args::PackageCommand;
 use crate::console::Console;

@@ -97,7 +97,7 @@ fn row(tool: &Surveyed) -> Vec<TableCell> {
         None => name(tool.by).to_owned(),
     };
     let limit = tool.max_bytes.map_or_else(String::new, |Limit { value, by }| {
-        let bytes = crewagent_engine::source::bytes(value);
+        let bytes = crewagent_source::bytes(value);
         format!("{bytes} ({})", name(by))
     });
     vec![

@@ -16,7 +16,7 @@ use crewagent_core::question::Question;
 use crewagent_core::run::history::Position;
 use crewagent_core::state::frame::Caller;
 use crewagent_core::state::run_state::RunState;
-use crewagent_engine::source::bytes;
+use crewagent_source::bytes;
 
 use self::speech::{SpeechText, TextFormat};
 use super::flow::{Width, indented};

@@ -2,7 +2,7 @@
 
 use crewagent_core::event::Answer;
 use crewagent_core::refusal::RefusalCode;
-use crewagent_engine::source::bytes;
+use crewagent_source::bytes;
 use serde_json::Value as Json;
 use unicode_width::UnicodeWidthStr as _;
 

@@ -3,11 +3,10 @@
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use crewagent_source::names::slug;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-
-use super::layout::slug;
 
 /// Longest id, in characters.
 const MAX_ID: usize = 100;

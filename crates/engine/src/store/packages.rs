@@ -32,7 +32,7 @@ use self::record::{PackageRecord, RECORD};
 use self::staging::PackagesLock;
 use super::layout::{DIGEST_DIGITS, folder_name};
 use super::{Store, StoreError, is_out_of_files};
-use crate::source::{OpenResult, PackageLimits, ReadError, Source, SourceError};
+use crewagent_source::{OpenResult, PackageLimits, ReadError, Source, SourceError};
 
 /// Subfolder with the files of a package.
 const FILES: &str = "package";

@@ -34,7 +34,7 @@ pub use self::servers::{
 pub use self::timeout::Timeout;
 
 use self::place::TextPosition;
-use crate::source::PackageLimits;
+use crewagent_source::PackageLimits;
 
 /// Settings of one user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! The engine against the disk: the gate, packing, and the store.
+//! The engine against the disk: the store, tools, runs, and proofs.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -7,21 +7,15 @@
     reason = "tests start programs, and one that cannot go on fails"
 )]
 
-mod bombs;
 mod changes;
 mod disk;
 mod disk_hook;
 mod export;
-mod fixtures;
-mod folder;
 mod forks;
-mod gate;
 mod golden;
 mod golden_fixture;
 mod journal;
 mod mounts;
-mod mutation;
-mod pack;
 mod proofs;
 mod runs;
 mod search;

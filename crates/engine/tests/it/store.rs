@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crewagent_engine::pack::{PackOutput, pack};
-use crewagent_engine::runtime_version;
-use crewagent_engine::source::PackageLimits;
 use crewagent_engine::store::{
     FindError, FoundPackage, Harm, ImportError, ImportOutcome, Imported, Installed, Store,
     StoreError,
 };
 use crewagent_format::package::{Files, check};
+use crewagent_source::PackageLimits;
+use crewagent_source::pack::{PackOutput, pack};
+use crewagent_source::runtime_version;
 use crewagent_testkit::archive::{ZipArchive, ZipEntry};
 use crewagent_testkit::package::generated;
 use tempfile::TempDir;

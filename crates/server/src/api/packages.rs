@@ -7,15 +7,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crewagent_draw::{self as draw, Diagram, Theme};
-use crewagent_engine::inspect::{Rejection, inspect};
-use crewagent_engine::pack::{PackError, PackOutput, pack};
+use crewagent_engine::store;
 use crewagent_engine::store::{
     Flaw, FoundPackage, ImportError, ImportOutcome, Installed, NeededBy, Store, StoreError,
 };
-use crewagent_engine::{author, store};
 use crewagent_format::diagnostic::{Code, Severity};
 use crewagent_format::package::Package as CheckedPackage;
 use crewagent_format::scaffold::{self, ScaffoldPlan, WorkflowShape};
+use crewagent_source::author;
+use crewagent_source::inspect::{Rejection, inspect};
+use crewagent_source::pack::{PackError, PackOutput, pack};
 use serde::Deserialize;
 
 pub(super) use self::content::{agent, picture};

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crewagent_engine::author;
 use crewagent_engine::store::{self, JournalId, Of, ProjectId, Status, Store};
 use crewagent_scenario::sample;
+use crewagent_source::author;
 
 use super::Id;
 use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post};

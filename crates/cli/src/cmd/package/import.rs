@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crewagent_engine::source::bytes;
 use crewagent_engine::store::{self, ImportError, Imported, Store};
 use crewagent_format::package::Package;
+use crewagent_source::bytes;
 
 use crate::args::ImportArgs;
 use crate::console::Console;

@@ -1,7 +1,7 @@
 //! `crewagent package list`: lists the packages in the store.
 
-use crewagent_engine::source::bytes;
 use crewagent_engine::store::{Installed, Store};
+use crewagent_source::bytes;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 

@@ -4,9 +4,9 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use crewagent_engine::author;
 use crewagent_format::path::PackagePath;
 use crewagent_format::scaffold::{self, ScaffoldPlan, WorkflowShape};
+use crewagent_source::author;
 use inquire::validator::Validation;
 use inquire::{Select, Text};
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crewagent_engine::pack::{PackError, PackOutput, pack};
-use crewagent_engine::source::bytes;
 use crewagent_engine::store::Store;
+use crewagent_source::bytes;
+use crewagent_source::pack::{PackError, PackOutput, pack};
 
 use crate::args::PackArgs;
 use crate::console::Console;

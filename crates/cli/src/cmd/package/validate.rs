@@ -1,8 +1,8 @@
 //! `crewagent package validate`: reports every mistake of every package at once.
 
-use crewagent_engine::inspect::Inspected;
 use crewagent_engine::store::Store;
 use crewagent_format::diagnostic::{Diagnostic, Location, Severity};
+use crewagent_source::inspect::Inspected;
 use serde_json::{Value as Json, json};
 
 use crate::args::{ReportFormat, ValidateArgs};

@@ -5,7 +5,7 @@ use crewagent_core::event::{
     ModelStopped, PhaseChanged, RunEvent, RunFailed, RunFinished, ToolEvent, ToolFinished,
     ToolStarted, TurnStarted,
 };
-use crewagent_engine::source::bytes;
+use crewagent_source::bytes;
 
 use super::super::{summary, tool_server};
 use super::{EventSource, Screen, ScreenSubject, next_try};

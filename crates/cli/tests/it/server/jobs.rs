@@ -23,6 +23,10 @@ fn waiting(world: &CliFixture, browser: &Browser) -> (String, Events) {
     let mut events = browser.stream(&format!("run/{id}"), None);
     until(&mut events, "question");
     events.find(|frame| frame.data["event"]["phase"] == "WaitingUser").unwrap();
+    // The worker becomes idle right after that.
+    while browser.get(&format!("/api/runs/{id}")).good()["atWork"] == true {
+        assert!(events.any(|frame| frame.name == "notice"));
+    }
     (id, events)
 }
 

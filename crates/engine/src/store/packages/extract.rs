@@ -11,8 +11,8 @@ use crewagent_format::path::PackagePath;
 
 use super::ImportError;
 use crate::durable::{Flush, make_read_only};
-use crate::source::{ReadBuffers, Source, for_each};
 use crate::store::StoreError;
+use crewagent_source::{ReadBuffers, Source, for_each};
 
 /// Writes all files below `target`, which is created. Fails if a file differs from what was digested before.
 pub(super) fn extract(source: &Source, target: &Path) -> Result<(), ImportError> {

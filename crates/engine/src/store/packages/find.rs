@@ -5,13 +5,14 @@ use std::path::Path;
 
 use crewagent_format::integrity::Digest;
 use crewagent_format::wording::distance;
+use crewagent_source::names::{slug, stem};
 use semver::Version;
 use thiserror::Error;
 
 use super::record::PackageRecord;
 use super::{Damaged, Installed, PackageListing, Packages};
 use crate::store::StoreError;
-use crate::store::layout::{DIGEST_DIGITS, folder_name, slug, stem};
+use crate::store::layout::{DIGEST_DIGITS, folder_name};
 
 /// Shortest prefix of a digest that is accepted.
 const MIN_DIGITS: usize = 4;

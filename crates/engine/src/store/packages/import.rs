@@ -15,9 +15,9 @@ use super::record::PackageRecord;
 use super::staging::PackagesLock;
 use super::{FILES, Installed, Packages, PlaceState, record_path};
 use crate::durable::{Flush, make_read_only};
-use crate::inspect::{Inspected, Rejection, inspect};
-use crate::source::{ReadError, Source, SourceError};
 use crate::store::StoreError;
+use crewagent_source::inspect::{Inspected, Rejection, inspect};
+use crewagent_source::{ReadError, Source, SourceError};
 
 /// Effect of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

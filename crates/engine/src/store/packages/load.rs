@@ -7,9 +7,9 @@ use crewagent_format::integrity::Digest;
 use crewagent_format::package::{Package, check};
 
 use super::{Installed, Packages};
-use crate::inspect::{Inspected, examine};
-use crate::runtime_version;
 use crate::store::StoreError;
+use crewagent_source::inspect::{Inspected, examine};
+use crewagent_source::runtime_version;
 
 /// Number of packages kept in memory.
 const MAX_CACHED_PACKAGES: usize = 16;

@@ -1,7 +1,7 @@
 //! The gate answers for any bytes.
 
-use crewagent_engine::source::{OpenResult, PackageLimits, Source};
 use crewagent_format::package::Files;
+use crewagent_source::{OpenResult, PackageLimits, Source};
 use crewagent_testkit::archive::{ZipArchive, ZipEntry};
 use proptest::prelude::*;
 use proptest::sample::Index;

@@ -1,11 +1,17 @@
-//! Sources of packages: a folder or an archive, admitted by one gate.
+//! Packages on disk: a folder or an archive, admitted by one gate.
+//!
+//! A package is opened by [`Source`], checked whole by [`inspect::inspect`] and written by [`pack::pack`].
 
 mod archive;
+pub mod author;
 mod contents;
 mod folder;
 mod gate;
+pub mod inspect;
 mod limits;
 mod litter;
+pub mod names;
+pub mod pack;
 mod parallel;
 
 use std::collections::{BTreeMap, HashMap};
@@ -28,8 +34,14 @@ pub use self::litter::is_litter;
 use self::archive::{Archive, Scratch};
 use self::contents::Contents;
 use self::folder::PackageFolder;
-pub(crate) use self::limits::is_suspicious;
-pub(crate) use self::parallel::for_each;
+pub use self::limits::is_suspicious;
+pub use self::parallel::for_each;
+
+/// Returns the version of this runtime, which a package may restrict.
+pub fn runtime_version() -> semver::Version {
+    semver::Version::parse(env!("CARGO_PKG_VERSION"))
+        .unwrap_or_else(|_| semver::Version::new(0, 0, 0))
+}
 
 /// Bytes read and passed on at a time.
 const CHUNK: usize = 128 * 1024;
@@ -76,7 +88,7 @@ pub enum SourceError {
 
 impl SourceError {
     /// Classifies a system error by what the user can do about it.
-    pub(crate) fn new(path: &Path, error: io::Error) -> Self {
+    pub fn new(path: &Path, error: io::Error) -> Self {
         let path = path.to_owned();
         let kind = error.kind();
         if matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
@@ -133,7 +145,7 @@ impl Source {
     }
 
     /// Computes the digest of the package. Reads the files not read so far, and stores the digest of each file.
-    pub(crate) fn digest(&self) -> Result<Digest, ReadError> {
+    pub fn digest(&self) -> Result<Digest, ReadError> {
         let paths: Vec<&PackagePath> = self.sizes.keys().collect();
         for_each(paths.len(), ReadBuffers::new, |reader, index| {
             self.note_digest(reader, index, paths[index])
@@ -171,7 +183,7 @@ impl Source {
     }
 
     /// Passes the content of a file to `take` in chunks, a small one in a single chunk, and returns its digest.
-    pub(crate) fn deliver(
+    pub fn deliver(
         &self,
         reader: &mut ReadBuffers,
         path: &PackagePath,
@@ -208,7 +220,7 @@ impl Source {
     }
 
     /// Reads the whole content of a file.
-    pub(crate) fn content(&self, path: &PackagePath) -> Result<Arc<[u8]>, ReadError> {
+    pub fn content(&self, path: &PackagePath) -> Result<Arc<[u8]>, ReadError> {
         let failed = |error| ReadError { path: path.clone(), error };
         let index = self.place(path).map_err(failed)?;
         if let Some(content) = self.contents.cached(index) {
@@ -231,7 +243,7 @@ impl Source {
     }
 
     /// Lists the files that cannot be opened, with reasons. An archive that passed the gate has none.
-    pub(crate) fn unreadable(&self) -> Vec<(PackagePath, String)> {
+    pub fn unreadable(&self) -> Vec<(PackagePath, String)> {
         let Container::Folder(folder) = &self.container else { return Vec::new() };
         let paths: Vec<(&PackagePath, &u64)> = self.sizes.iter().collect();
         let found: Mutex<Vec<(PackagePath, String)>> = Mutex::default();
@@ -260,21 +272,23 @@ impl Source {
 }
 
 /// Buffers of one thread that reads many files.
-pub(crate) struct ReadBuffers {
+pub struct ReadBuffers {
     scratch: Scratch,
 }
 
 impl ReadBuffers {
-    pub(crate) fn new() -> Self {
+    /// Creates empty buffers.
+    #[expect(clippy::new_without_default, reason = "a thread makes one, on purpose")]
+    pub fn new() -> Self {
         Self { scratch: Scratch::new() }
     }
 }
 
 /// File of a package that could not be read, or that `take` failed on.
 #[derive(Debug)]
-pub(crate) struct ReadError {
-    pub(crate) path: PackagePath,
-    pub(crate) error: io::Error,
+pub struct ReadError {
+    pub path: PackagePath,
+    pub error: io::Error,
 }
 
 impl Files for Source {

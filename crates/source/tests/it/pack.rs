@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use crewagent_engine::inspect::inspect;
-use crewagent_engine::pack::{PackError, PackOutput, PackResult, pack};
-use crewagent_engine::source::PackageLimits;
 use crewagent_format::package::Files;
+use crewagent_source::PackageLimits;
+use crewagent_source::inspect::inspect;
+use crewagent_source::pack::{PackError, PackOutput, PackResult, pack};
 
 use crate::support::{describe, package, scratch, snapshot, write, write_all};
 

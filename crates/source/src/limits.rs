@@ -34,7 +34,7 @@ impl Default for PackageLimits {
 
 impl PackageLimits {
     /// No limits, for packages that passed the gate before, perhaps under other settings.
-    pub(crate) const NONE: Self = Self {
+    pub const NONE: Self = Self {
         max_entries: u64::MAX,
         max_unpacked_bytes: u64::MAX,
         max_file_bytes: u64::MAX,
@@ -43,7 +43,7 @@ impl PackageLimits {
 }
 
 /// Returns true if an entry's compression ratio suggests a zip bomb.
-pub(crate) fn is_suspicious(size: u64, packed: u64, limits: &PackageLimits) -> bool {
+pub fn is_suspicious(size: u64, packed: u64, limits: &PackageLimits) -> bool {
     size > RATIO_FROM && packed.saturating_mul(limits.max_ratio) < size
 }
 

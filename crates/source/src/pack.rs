@@ -17,11 +17,10 @@ use thiserror::Error;
 pub use self::output::PackOutput;
 
 use self::output::OutputFile;
-pub(crate) use self::writer::ArchiveWriter;
-use crate::durable::sync_folder;
+pub use self::writer::ArchiveWriter;
 use crate::inspect::{Inspected, Rejection, inspect};
 use crate::runtime_version;
-use crate::source::{PackageLimits, ReadError, Source, SourceError};
+use crate::{PackageLimits, ReadError, Source, SourceError};
 
 /// Result of packing.
 #[derive(Debug)]
@@ -195,6 +194,11 @@ fn write(sealed: &Sealed<'_>, target: &OutputFile) -> Result<u64, PackError> {
     };
     temporary.as_file().sync_all().map_err(failed)?;
     temporary.persist(&target.path).map_err(|error| failed(error.error))?;
-    sync_folder(target.folder()).map_err(failed)?;
+    // Makes the rename durable.
+    if cfg!(unix) {
+        std::fs::File::open(target.folder())
+            .and_then(|folder| folder.sync_all())
+            .map_err(failed)?;
+    }
     Ok(packed)
 }

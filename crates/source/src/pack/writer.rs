@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
-use crate::source::{PackageLimits, is_suspicious};
+use crate::{PackageLimits, is_suspicious};
 
 /// 1980-01-01 00:00, the epoch of the format.
 const DOS_TIME: u16 = 0;
@@ -17,7 +17,7 @@ const MODE: u32 = 0o100_644 << 16;
 const LEVEL: u32 = 9;
 
 /// Writer of an archive, which adds files in the order of the calls.
-pub(crate) struct ArchiveWriter<W> {
+pub struct ArchiveWriter<W> {
     out: W,
     written: u64,
     directory: Vec<u8>,
@@ -28,12 +28,14 @@ pub(crate) struct ArchiveWriter<W> {
 }
 
 impl<W: Write> ArchiveWriter<W> {
-    pub(crate) fn new(out: W) -> Self {
+    /// Starts an empty archive.
+    pub fn new(out: W) -> Self {
         let deflate = Compress::new(Compression::new(LEVEL), false);
         Self { out, written: 0, directory: Vec::new(), entries: 0, deflate, overflowed: false }
     }
 
-    pub(crate) fn add(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
+    /// Adds a file, compressed where that makes it smaller.
+    pub fn add(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
         let packed = self.deflated(content)?;
         let (method, data) = packed.as_deref().map_or((0_u16, content), |packed| (8, packed));
         let mut crc = Crc::new();
@@ -69,7 +71,7 @@ impl<W: Write> ArchiveWriter<W> {
     }
 
     /// Writes the directory and returns the number of bytes written; `None` if the archive became too large.
-    pub(crate) fn finish(mut self) -> io::Result<Option<(W, u64)>> {
+    pub fn finish(mut self) -> io::Result<Option<(W, u64)>> {
         let offset = self.field(self.written);
         let size = self.field(self.directory.len() as u64);
         let Some(entries) = u16::try_from(self.entries).ok().filter(|entries| *entries < u16::MAX)

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use crewagent_engine::source::{OpenResult, PackageLimits, Source};
 use crewagent_format::diagnostic::Code;
+use crewagent_source::{OpenResult, PackageLimits, Source};
 use crewagent_testkit::archive::{ENCRYPTED, ZipEntry};
 
 use crate::support::with;

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crewagent_engine::source::{OpenResult, PackageLimits, Source, SourceError};
 use crewagent_format::package::Files;
 use crewagent_format::path::PackagePath;
+use crewagent_source::{OpenResult, PackageLimits, Source, SourceError};
 use crewagent_testkit::archive::{ENCRYPTED, SIZES_FOLLOW, ZipArchive, ZipEntry, checksum};
 
 use crate::support::{describe, entries, package, refusal, scratch, with, write};

@@ -11,7 +11,7 @@ use crewagent_format::diagnostic::{Diagnostic, Location};
 use super::directory::{Directory, DirectoryEntry, contradiction, untrusted};
 use super::handle::{ArchiveHandle, ArchiveWindow};
 use super::raw::{Central, Extra, long, same_shape, short, wide};
-use crate::source::gate::Gate;
+use crate::gate::Gate;
 
 const HEADER: &[u8; 4] = b"PK\x03\x04";
 const HEADER_LEN: usize = 30;

@@ -10,7 +10,7 @@ const MAX_THREADS: usize = 8;
 
 /// Calls `work` for every index below `count`, each thread with its own state from `start`. Of several errors it
 /// returns the one with the lowest index.
-pub(crate) fn for_each<S, E: Send>(
+pub fn for_each<S, E: Send>(
     count: usize,
     start: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> Result<(), E> + Sync,

@@ -14,9 +14,9 @@ use super::entry::Method;
 use super::handle::{ArchiveHandle, ArchiveWindow};
 use super::magic::not_an_archive;
 use super::raw::{RECORD, RECORD_LEN, short};
-use crate::source::gate::{DeclaredKind, Gate, bad_name, printable, special};
-use crate::source::limits::{PackageLimits, bytes, is_suspicious};
-use crate::source::litter::is_litter;
+use crate::gate::{DeclaredKind, Gate, bad_name, printable, special};
+use crate::limits::{PackageLimits, bytes, is_suspicious};
+use crate::litter::is_litter;
 
 /// Longest name that is parsed, in bytes; a package path is much shorter.
 const MAX_NAME: usize = 4096;

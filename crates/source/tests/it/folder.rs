@@ -3,11 +3,11 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use crewagent_engine::inspect::inspect;
-use crewagent_engine::source::{OpenResult, PackageLimits, Source};
 use crewagent_format::diagnostic::Severity;
 use crewagent_format::package::Files;
 use crewagent_format::path::PackagePath;
+use crewagent_source::inspect::inspect;
+use crewagent_source::{OpenResult, PackageLimits, Source};
 
 use crate::support::{describe, package, scratch, write, write_all};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::handle::ArchiveHandle;
-use crate::source::CHUNK;
+use crate::CHUNK;
 
 /// Compression method of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

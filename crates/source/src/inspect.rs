@@ -6,7 +6,7 @@ use crewagent_format::diagnostic::{Code, Diagnostic, Findings, Location, Sources
 use crewagent_format::package::{Checked, Package, check};
 
 use crate::runtime_version;
-use crate::source::{OpenResult, PackageLimits, Source, SourceError};
+use crate::{OpenResult, PackageLimits, Source, SourceError};
 
 /// Results of inspecting a whole package.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub fn inspect(path: &Path, limits: &PackageLimits) -> Result<Inspected, SourceE
 
 /// Checks a source that has passed the gate. A file that no other file mentions must be readable too, because it is
 /// part of the package.
-pub(crate) fn examine(source: Source) -> Inspected {
+pub fn examine(source: Source) -> Inspected {
     let Checked { mut package, mut findings, sources } = check(&source, &runtime_version());
     for (path, reason) in source.unreadable() {
         package = None;

@@ -10,8 +10,8 @@ use crewagent_format::package::manifest::Manifest;
 use tempfile::NamedTempFile;
 
 use super::PackError;
-use crate::source::{OpenResult, PackageLimits, Source, is_litter};
-use crate::store::stem;
+use crate::names::stem;
+use crate::{OpenResult, PackageLimits, Source, is_litter};
 
 /// Destination of a packed package.
 #[derive(Clone, Copy, Debug)]
