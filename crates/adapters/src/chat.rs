@@ -21,7 +21,7 @@ use crewagent_core::tool::ToolSpec;
 use crewagent_dialect::body::{Body, Options};
 use crewagent_dialect::fault::{Fault, FaultKind};
 use crewagent_dialect::names::ToolNames;
-use crewagent_dialect::profile::endpoint as address;
+use crewagent_dialect::profile::{CallsInText, endpoint as address};
 use crewagent_dialect::retry::backoff;
 use crewagent_dialect::usage::looks_cut;
 
@@ -120,7 +120,7 @@ impl Chat {
             endpoint: self.endpoint.clone(),
             http: self.http.clone(),
             url: self.url.clone(),
-            profile: request_options.profile.clone(),
+            calls_in_text: calls_in_text(request, request_options),
             names,
             body: cached.body.lend().into(),
             is_streamed: request_options.streams,
@@ -213,6 +213,12 @@ impl Chat {
         );
         ModelError::new(ModelErrorKind::Window, message)
     }
+}
+
+/// Returns the calls in text that count. Outside of a node, the text is the answer, and may show what calls look like.
+fn calls_in_text(request: &Request, request_options: &RequestOptions) -> CallsInText {
+    let mode = request_options.profile.calls_in_text;
+    if request.place.node_id.is_some() { mode } else { mode.min(CallsInText::Tagged) }
 }
 
 /// Returns bits for the jitter of a backoff.

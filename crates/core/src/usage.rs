@@ -48,6 +48,6 @@ impl std::ops::AddAssign for Usage {
 }
 
 /// Returns true if a count need not be written.
-pub(crate) fn is_zero(count: &u64) -> bool {
-    *count == 0
+pub(crate) fn is_zero<N: Default + PartialEq>(count: &N) -> bool {
+    *count == N::default()
 }

@@ -22,7 +22,7 @@ use self::think::Splitter;
 use super::fault::{Fault, FaultKind};
 use super::json;
 use super::names::ToolNames;
-use super::profile::Profile;
+use super::profile::CallsInText;
 use super::usage::TokenTally;
 
 /// Names of the fields that carry thoughts. If there are several, they are copies of each other.
@@ -156,8 +156,9 @@ impl Assembler {
     }
 
     /// Finishes the answer after the stream has ended. Without a reason of the end and without `[DONE]`, it was cut
-    /// off.
-    pub fn finish(mut self, names: &ToolNames, profile: &Profile) -> Result<Reply, Fault> {
+    /// off. Calls in the text count if `calls_in_text` says so, they are of tools with these names, and there are no
+    /// others.
+    pub fn finish(mut self, names: &ToolNames, calls_in_text: CallsInText) -> Result<Reply, Fault> {
         match self.doubt.take() {
             // A single ending is reliable; servers that send it all the time mean nothing by it.
             Some(doubt) if doubt.is_cut && self.endings != 1 => {
@@ -180,14 +181,13 @@ impl Assembler {
             content = words.to_owned();
         }
         let mut found = self.calls.drafts();
-        if found.is_empty() && profile.calls_in_text {
-            let (words, leaked) = leaked::split(&content);
-            found.extend(
-                leaked
-                    .into_iter()
-                    .map(|(name, arguments)| calls::CallDraft::whole(name, arguments)),
-            );
-            content = words;
+        let mut text_calls = 0;
+        if found.is_empty() && calls_in_text != CallsInText::Never {
+            let read = leaked::read(&content, calls_in_text, &|name| names.offers(name));
+            text_calls = read.calls.len();
+            let whole = |(name, arguments)| calls::CallDraft::whole(name, arguments);
+            found.extend(read.calls.into_iter().map(whole));
+            content = read.words;
         }
         let tool_calls = calls::named(found, names);
         let content = Some(content).filter(|content| !content.trim().is_empty());
@@ -202,6 +202,7 @@ impl Assembler {
             content,
             tool_calls,
             broken_calls: Vec::new(),
+            text_calls,
             finish,
             usage: self.usage.usage(),
             from: None,
@@ -219,7 +220,7 @@ impl Assembler {
         body: &[u8],
         limits: AnswerLimits,
         names: &ToolNames,
-        profile: &Profile,
+        calls_in_text: CallsInText,
     ) -> Result<Reply, Fault> {
         let text = String::from_utf8_lossy(body);
         let text = text.trim_start_matches('\u{feff}').trim();
@@ -230,7 +231,7 @@ impl Assembler {
             for data in text.lines().filter_map(|line| line.strip_prefix("data:")) {
                 assembler.push(data, &mut tell)?;
             }
-            return assembler.finish(names, profile);
+            return assembler.finish(names, calls_in_text);
         }
         let event = match json::parse(text) {
             Ok(event) => event,
@@ -242,7 +243,7 @@ impl Assembler {
             return Err(nonsense(text));
         }
         assembler.is_done = true;
-        assembler.finish(names, profile)
+        assembler.finish(names, calls_in_text)
     }
 
     fn event(

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crewagent_core::tool::ToolSpec;
+use crewagent_core::tool::{self, ToolSpec};
 use crewagent_format::integrity::Digest;
 
 use super::profile::NameForm;
@@ -69,6 +69,14 @@ impl ToolNames {
     /// Returns the tool of a wire name. A name that is none of the tools is returned unchanged.
     pub fn canonical<'a>(&'a self, wire: &'a str) -> &'a str {
         self.0.canonical.get(wire).map_or(wire, String::as_str)
+    }
+
+    /// Returns true if a name means one of the tools, in any spelling that the runtime knows.
+    pub fn offers(&self, name: &str) -> bool {
+        let NamePairs { wire, canonical, .. } = &*self.0;
+        canonical.contains_key(name)
+            || wire.contains_key(name)
+            || tool::canonical(name).is_some_and(|name| wire.contains_key(name))
     }
 }
 
@@ -232,6 +240,17 @@ mod tests {
             wires.insert(wire);
         }
         assert_eq!(wires.len(), odd.len());
+    }
+
+    #[test]
+    fn tools_are_offered_under_every_name_of_theirs() {
+        let names = names(NameForm::Plain, &["fs.read", "mcp.git.log"]);
+        for name in ["fs.read", "fs_read", "mcp.git.log", "mcp__git__log"] {
+            assert!(names.offers(name), "{name}");
+        }
+        for name in ["fs.write", "fs_write", "read", "log", ""] {
+            assert!(!names.offers(name), "{name}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+pub use crewagent_core::tool::leaked::CallsInText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -73,8 +74,9 @@ pub struct Profile {
     pub speaks_after_tools: bool,
     /// Schemas of tools that it accepts.
     pub schemas: SchemaForm,
-    /// True if calls inside the text count as calls. Otherwise they are only reported.
-    pub calls_in_text: bool,
+    /// Calls in the text of a reply that count as calls. Others are only reported. A boolean is read too: true means
+    /// all, false never.
+    pub calls_in_text: CallsInText,
     /// True if a request that is too long is silently cut at the front.
     pub cuts_silently: bool,
     /// The size of the window in tokens, where all its models share one.
@@ -97,7 +99,7 @@ pub struct ModelRule {
 }
 
 impl Default for Profile {
-    /// Returns the profile `generic`, which every server accepts.
+    /// Returns what the built-in profiles differ from. Every server accepts it.
     fn default() -> Self {
         Self {
             title: "Chat completions".to_owned(),
@@ -124,7 +126,7 @@ impl Default for Profile {
             no_words: NoWords::Null,
             speaks_after_tools: false,
             schemas: SchemaForm::Plain,
-            calls_in_text: false,
+            calls_in_text: CallsInText::Tagged,
             cuts_silently: false,
             window: None,
             fields: Map::new(),

@@ -62,7 +62,8 @@ pub struct Request {
     pub sha256: String,
 }
 
-/// Position of a run when it sends a request. Models that answer from a file select replies by it.
+/// Position of a run when it sends a request. Models that answer from a file select replies by it; the others take fewer
+/// forms of calls in text outside of a node.
 #[derive(Clone, Debug, Default)]
 pub struct TurnPosition {
     /// Number of the request in the run, from 1.

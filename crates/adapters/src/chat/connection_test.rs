@@ -7,7 +7,7 @@ mod reach;
 use std::time::{Duration, Instant};
 
 use crewagent_core::event::{Finish, Reply};
-use crewagent_core::tool::leaked;
+use crewagent_core::tool::leaked::{self, CallsInText};
 use crewagent_dialect::fault::{Fault, FaultKind};
 use crewagent_engine::model::Endpoint;
 use crewagent_engine::model::ModelError;
@@ -308,7 +308,10 @@ impl Checks<'_> {
         let advice = "runs need a model that calls tools: choose another one";
         match reply.tool_calls.first() {
             Some(call) if asked.is_known(&call.name) => {
-                let words = "it called the tool that it was asked to call";
+                let words = match reply.text_calls {
+                    0 => "it called the tool that it was asked to call",
+                    _ => "it wrote the call into its text, from where it is taken",
+                };
                 self.ok(StepName::Tools, &remarked(words, asked));
                 Ok(())
             }
@@ -317,10 +320,10 @@ impl Checks<'_> {
                 &format!("it called a tool that is not there: {:?}", call.name),
                 Some(advice),
             ),
-            None if leaked::detect(words) => self.fail(
+            None if is_call(words, asked) => self.fail(
                 StepName::Tools,
                 "it wrote the call into its text, where it is not executed",
-                Some("the server does not read the calls of this model: set its parser of tool calls or its chat template, or choose another model"),
+                Some("the server does not read the calls of this model: set its parser of tool calls or its chat template, choose another model, or set `calls-in-text` of its profile to `all`"),
             ),
             None if reply.finish == Finish::Length => self.fail(
                 StepName::Tools,
@@ -376,6 +379,11 @@ impl Checks<'_> {
         let done = self.steps.last().map(|step| step.name);
         StepName::ALL.into_iter().filter(move |name| done.is_none_or(|done| *name > done))
     }
+}
+
+/// Returns true if a text holds a call that is not taken from it.
+fn is_call(text: &str, asked: &AskOutcome) -> bool {
+    leaked::read(text, CallsInText::Never, &|name| asked.is_known(name)).unreadable.is_some()
 }
 
 /// Appends the deviations from the profile.

@@ -9,7 +9,7 @@ use crewagent_core::event::{Channel, Reply};
 use crewagent_dialect::assemble::{AnswerLimits, AnswerPiece, Assembler, StreamState};
 use crewagent_dialect::fault::{Fault, FaultKind};
 use crewagent_dialect::names::ToolNames;
-use crewagent_dialect::profile::Profile;
+use crewagent_dialect::profile::CallsInText;
 use crewagent_dialect::retry::retry_after;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::clock::Clock;
@@ -35,7 +35,8 @@ pub(super) struct Exchange {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) http: reqwest::Client,
     pub(super) url: reqwest::Url,
-    pub(super) profile: Arc<Profile>,
+    /// Calls in the text that count.
+    pub(super) calls_in_text: CallsInText,
     pub(super) names: Arc<ToolNames>,
     pub(super) body: Bytes,
     pub(super) is_streamed: bool,
@@ -98,7 +99,7 @@ impl Exchange {
         } else {
             let body = watch.collect(bytes, usize::MAX).await?;
             let reply =
-                Assembler::whole(&body, AnswerLimits::default(), &self.names, &self.profile);
+                Assembler::whole(&body, AnswerLimits::default(), &self.names, self.calls_in_text);
             let reply = reply.map_err(|fault| Failed::from(head.explain(fault, &body)))?;
             let text = reply.content.as_deref().unwrap_or_default();
             speaker.say(AnswerPiece { channel: Channel::Text, text }, Instant::now());
@@ -166,7 +167,7 @@ impl Exchange {
         };
         let partial = assembler.words().to_owned();
         let reply = match result {
-            Ok(()) => assembler.finish(&self.names, &self.profile).map_err(Failure::Fault),
+            Ok(()) => assembler.finish(&self.names, self.calls_in_text).map_err(Failure::Fault),
             Err(failure) => Err(failure),
         };
         reply.map_err(|failure| Failed { failure: head.with_status(failure), partial })

@@ -7,12 +7,12 @@ mod server;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crewagent_adapters::chat::{Chat, Client};
+use crewagent_adapters::chat::{Chat, Client, StepName, StepStatus, test_connection};
 use crewagent_core::call::schema;
 use crewagent_core::event::Reply;
 use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
-use crewagent_dialect::profile::Profile;
+use crewagent_dialect::profile::{CallsInText, Profile};
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::model::{Endpoint, Timeouts};
 use crewagent_engine::model::{
@@ -200,6 +200,67 @@ fn connections_are_kept_and_used_again() {
     }
     assert_eq!(server.received().len(), 5);
     assert_eq!(server.connections(), 1);
+}
+
+/// Starts a server that always says this text.
+fn says(text: &str) -> Server {
+    let message = serde_json::json!({ "content": text });
+    let body = serde_json::json!({ "choices": [{ "message": message, "finish_reason": "stop" }] });
+    let json = ("content-type", "application/json");
+    Server::start(vec![vec![server::answer("200 OK", &[json], body.to_string().as_bytes())]])
+}
+
+fn reading_text(server: &Server, calls_in_text: CallsInText) -> Endpoint {
+    let profile = Profile { calls_in_text, ..Profile::default() };
+    Endpoint { profile, ..endpoint(server.url()) }
+}
+
+#[test]
+fn calls_in_blocks_of_code_count_at_a_node_and_marked_ones_everywhere() {
+    let call = r#"{"name": "fs_read", "arguments": {"path": "a.md"}}"#;
+    let block = format!("I read it.\n```json\n{call}\n```");
+    let marked = format!("I read it.\n<tool_call>{call}</tool_call>");
+    for (text, node_id, calls) in [
+        (&block, Some("step-01"), 1),
+        (&block, None, 0),
+        (&marked, Some("step-01"), 1),
+        (&marked, None, 1),
+    ] {
+        let server = says(text);
+        let model = reading_text(&server, CallsInText::All);
+        let chat = Chat::new(model, &Client::new().unwrap()).unwrap();
+        let place = TurnPosition { node_id: node_id.map(str::to_owned), ..TurnPosition::default() };
+        let request = Request { place, ..request() };
+        let mut cache = RequestCache::default();
+        let reply = chat.reply(&request, &mut cache, &mut |_| {}, &Deadline::default()).unwrap();
+        assert_eq!(
+            (reply.tool_calls.len(), reply.text_calls),
+            (calls, calls),
+            "{text} {node_id:?}"
+        );
+        let words = if calls == 0 { text } else { "I read it." };
+        assert_eq!(reply.content.as_deref(), Some(words), "{text} {node_id:?}");
+    }
+}
+
+#[test]
+fn a_connection_test_tells_calls_that_are_written_as_text() {
+    let check = |text: &str, mode: CallsInText, status: StepStatus, part: &str| {
+        let server = says(text);
+        let client = Client::new().unwrap();
+        let steps = test_connection(&reading_text(&server, mode), None, &client, &mut |_| {});
+        let steps = steps.unwrap();
+        let tools = steps.iter().find(|step| step.name == StepName::Tools).unwrap();
+        assert_eq!(tools.status, status, "{text} {mode:?}: {steps:?}");
+        assert!(tools.message.contains(part), "{text} {mode:?}: {}", tools.message);
+    };
+    let block = "```python\ntest_note(text='blue')\n```";
+    check(block, CallsInText::All, StepStatus::Ok, "from where it is taken");
+    check(block, CallsInText::Tagged, StepStatus::Failed, "where it is not executed");
+    let marked = r#"<tool_call>{"name": "test_note", "arguments": {"text": "blue"}}</tool_call>"#;
+    check(marked, CallsInText::Tagged, StepStatus::Ok, "from where it is taken");
+    check(marked, CallsInText::Never, StepStatus::Failed, "where it is not executed");
+    check("I noted it.", CallsInText::All, StepStatus::Failed, "answered in words");
 }
 
 /// Cancels a request once its answer has reached this state. Returns the error and the time that took.

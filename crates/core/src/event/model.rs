@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Role;
 use crate::frame_id::FrameId;
 use crate::message::{Message, ToolCall};
-use crate::usage::Usage;
+use crate::usage::{Usage, is_zero};
 
 /// An event about a request to the model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -193,6 +193,9 @@ pub struct Reply {
     /// Indices, from 0, of the calls whose arguments are not a JSON object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broken_calls: Vec<usize>,
+    /// Number of the calls that the model wrote as text.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub text_calls: usize,
     /// Reason why it ended.
     #[serde(default)]
     pub finish: Finish,

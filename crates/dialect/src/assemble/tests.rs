@@ -18,7 +18,7 @@ fn assembled(data: &[&str]) -> (Result<Reply, Fault>, String) {
             return (Err(fault), told);
         }
     }
-    (assembler.finish(&names(), &Profile::default()), told)
+    (assembler.finish(&names(), CallsInText::All), told)
 }
 
 fn check_fault(data: &[&str], expected: FaultKind) {

@@ -13,7 +13,11 @@ fn the_built_in_profiles_are_those_of_the_file_and_their_rules_fit() {
         profile.with(&Map::new()).unwrap_or_else(|problem| panic!("{name}: {problem}"));
         assert_eq!(Profile::built_in(name), Some(profile));
     }
-    let generic = Profile { title: all["generic"].title.clone(), ..Profile::default() };
+    let generic = Profile {
+        title: all["generic"].title.clone(),
+        calls_in_text: CallsInText::All,
+        ..Profile::default()
+    };
     assert_eq!(all["generic"], generic);
 }
 
@@ -136,11 +140,26 @@ fn what_is_no_address_is_refused() {
 }
 
 #[test]
+fn servers_that_lose_calls_have_them_read_from_text() {
+    for name in Profile::names() {
+        let loses = ["ollama", "lm-studio", "llama-cpp", "vllm", "generic"].contains(&name);
+        let expected = if loses { CallsInText::All } else { CallsInText::Tagged };
+        assert_eq!(Profile::built_in(name).unwrap().calls_in_text, expected, "{name}");
+    }
+}
+
+#[test]
 fn users_change_fields_and_unknown_ones_are_named() {
     let openai = Profile::built_in("openai").unwrap();
     let change = |changes: Json| openai.with(changes.as_object().unwrap());
     let changed = change(json!({ "stream": false, "key-variable": null, "ids": "nine" })).unwrap();
     assert_eq!((changed.stream, changed.key_variable, changed.ids), (false, None, IdForm::Nine));
+    let calls_in_text =
+        |value: Json| change(json!({ "calls-in-text": value })).map(|it| it.calls_in_text);
+    assert_eq!(calls_in_text(json!("all")), Ok(CallsInText::All));
+    assert_eq!(calls_in_text(json!(true)), Ok(CallsInText::All));
+    assert_eq!(calls_in_text(json!(false)), Ok(CallsInText::Never));
+    assert!(calls_in_text(json!("some")).unwrap_err().contains("`never`, `tagged` or `all`"));
     assert!(change(json!({ "steram": false })).unwrap_err().contains("steram"));
     assert!(change(json!({ "stream": "yes" })).unwrap_err().contains("yes"));
     let rule = |rule: Json| change(json!({ "models": [rule] }));

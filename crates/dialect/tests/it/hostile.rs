@@ -3,7 +3,7 @@
 use crewagent_core::event::Reply;
 use crewagent_dialect::assemble::{AnswerLimits, AnswerPiece, Assembler, StreamState};
 use crewagent_dialect::fault::{Fault, FaultKind};
-use crewagent_dialect::profile::Profile;
+use crewagent_dialect::profile::CallsInText;
 use serde_json::{Value as Json, json};
 
 use super::names;
@@ -17,7 +17,7 @@ fn assembled(events: impl IntoIterator<Item = Json>) -> Result<Reply, Fault> {
         );
     }
     assembler.push("[DONE]", &mut |_| {})?;
-    assembler.finish(&names(), &Profile::default())
+    assembler.finish(&names(), CallsInText::All)
 }
 
 fn delta(delta: &Json) -> Json {

@@ -2,7 +2,7 @@
 
 use crewagent_dialect::assemble::AnswerLimits;
 use crewagent_dialect::fault::Fault;
-use crewagent_dialect::profile::Profile;
+use crewagent_dialect::profile::CallsInText;
 
 use super::names;
 use super::repository;
@@ -68,7 +68,7 @@ fn recorded() -> Vec<(String, u16, String)> {
 
 #[test]
 fn answers_of_real_servers_are_read() {
-    let (limits, names, profile) = (AnswerLimits::default(), names(), Profile::default());
+    let (limits, names, mode) = (AnswerLimits::default(), names(), CallsInText::All);
     let mut found: Vec<(String, String)> = Vec::new();
     for (name, status, kind) in recorded() {
         let file = repository().join(format!("crates/adapters/tests/corpus/real/{name}.txt"));
@@ -76,17 +76,17 @@ fn answers_of_real_servers_are_read() {
         let reply = if status != 200 {
             Err(Fault::of_response(status, None, Some(&kind), &bytes))
         } else if kind.contains("event-stream") {
-            let outcome = streamed(&[&bytes], limits, &names, &profile);
+            let outcome = streamed(&[&bytes], limits, &names, mode);
             for size in [1, 7, 100] {
                 assert_eq!(
-                    streamed(&chunks(&bytes, size), limits, &names, &profile),
+                    streamed(&chunks(&bytes, size), limits, &names, mode),
                     outcome,
                     "{name}"
                 );
             }
             outcome.reply
         } else {
-            whole(&bytes, limits, &names, &profile).reply
+            whole(&bytes, limits, &names, mode).reply
         };
         let outcome = match reply {
             Ok(reply) => format!("{:?}, {} calls", reply.finish, reply.tool_calls.len()),

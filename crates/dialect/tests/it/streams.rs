@@ -67,9 +67,9 @@ impl Case {
 
     fn in_chunks(&self, chunks: &[&[u8]]) -> Outcome {
         if self.is_stream {
-            streamed(chunks, self.limits(), &names(), &self.profile())
+            streamed(chunks, self.limits(), &names(), self.profile().calls_in_text)
         } else {
-            whole(&self.bytes, self.limits(), &names(), &self.profile())
+            whole(&self.bytes, self.limits(), &names(), self.profile().calls_in_text)
         }
     }
 }

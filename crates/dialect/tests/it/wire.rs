@@ -6,7 +6,7 @@ use crewagent_core::event::{Channel, Reply};
 use crewagent_dialect::assemble::{AnswerLimits, AnswerPiece, Assembler, StreamState};
 use crewagent_dialect::fault::{Fault, FaultKind};
 use crewagent_dialect::names::ToolNames;
-use crewagent_dialect::profile::Profile;
+use crewagent_dialect::profile::CallsInText;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::{Value as Json, json};
 use sse_stream::{Error, SseByteStream};
@@ -40,7 +40,7 @@ pub(super) fn streamed(
     chunks: &[&[u8]],
     limits: AnswerLimits,
     names: &ToolNames,
-    profile: &Profile,
+    calls_in_text: CallsInText,
 ) -> Outcome {
     let mut told: Vec<(Channel, String)> = Vec::new();
     let mut tell = |AnswerPiece { channel, text }: AnswerPiece<'_>| {
@@ -50,7 +50,7 @@ pub(super) fn streamed(
             Some(_) | None => told.push((channel, text.to_owned())),
         }
     };
-    let reply = read(chunks, limits, names, profile, &mut tell);
+    let reply = read(chunks, limits, names, calls_in_text, &mut tell);
     Outcome { told, reply }
 }
 
@@ -58,7 +58,7 @@ fn read(
     chunks: &[&[u8]],
     limits: AnswerLimits,
     names: &ToolNames,
-    profile: &Profile,
+    calls_in_text: CallsInText,
     tell: &mut dyn FnMut(AnswerPiece<'_>),
 ) -> Result<Reply, Fault> {
     // Data at the end without a blank line is an event too, if only half of one.
@@ -77,7 +77,7 @@ fn read(
             Err(_) => return Err(Fault::new(FaultKind::Malformed)),
         }
     }
-    assembler.finish(names, profile)
+    assembler.finish(names, calls_in_text)
 }
 
 /// Reads a body that arrived as a whole.
@@ -85,9 +85,9 @@ pub(super) fn whole(
     body: &[u8],
     limits: AnswerLimits,
     names: &ToolNames,
-    profile: &Profile,
+    calls_in_text: CallsInText,
 ) -> Outcome {
-    Outcome { told: Vec::new(), reply: Assembler::whole(body, limits, names, profile) }
+    Outcome { told: Vec::new(), reply: Assembler::whole(body, limits, names, calls_in_text) }
 }
 
 /// Splits bytes into chunks of this size.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crewagent_core::event::Reply;
 use crewagent_core::message::Message;
 use crewagent_core::tool::ToolSpec;
+use crewagent_dialect::names::ToolNames;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::Endpoint;
@@ -26,6 +27,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Tool that models are asked to call. Its name has a dot, like those of runs.
 pub(in crate::chat) const TOOL: &str = "test.note";
 
+/// Node that questions come from, as in a run.
+const NODE: &str = "test";
+
 /// Question to a model.
 #[derive(Clone, Debug)]
 pub(in crate::chat) struct TestQuestion {
@@ -43,13 +47,13 @@ pub(in crate::chat) struct AskOutcome {
     pub(in crate::chat) request_options: Arc<RequestOptions>,
     /// Deviations from the profile.
     pub(in crate::chat) lessons: Vec<String>,
-    tools: Vec<String>,
+    names: ToolNames,
 }
 
 impl AskOutcome {
     /// Returns true if a tool of this name was offered.
     pub(in crate::chat) fn is_known(&self, name: &str) -> bool {
-        self.tools.iter().any(|tool| tool == name)
+        self.names.offers(name)
     }
 }
 
@@ -89,7 +93,7 @@ impl TestQuestion {
         Request {
             messages: Arc::new(self.messages.into_iter().map(Arc::new).collect()),
             tools: self.tools.into(),
-            place: TurnPosition::default(),
+            place: TurnPosition { node_id: Some(NODE.to_owned()), ..TurnPosition::default() },
             sha256: String::new(),
         }
     }
@@ -165,7 +169,7 @@ pub(in crate::chat) fn ask(
     question: TestQuestion,
 ) -> Result<AskOutcome, ModelError> {
     let chat = chat(endpoint, client, &question)?;
-    let tools: Vec<String> = question.tools.iter().map(|tool| tool.name.clone()).collect();
+    let names = ToolNames::new(endpoint.profile.names, &question.tools);
     let request = question.request();
     let (until, mut cached) = (Deadline::default(), CachedBody::default());
     let (mut request_options, mut lessons, mut tries) = (chat.request_options(), Vec::new(), 0);
@@ -173,7 +177,7 @@ pub(in crate::chat) fn ask(
         let exchange = chat.exchange(&request, &request_options, &mut cached);
         let failure = match chat.attempt(exchange, &mut |_| {}, &until) {
             Ok(reply) => {
-                return Ok(AskOutcome { reply: Ok(reply), request_options, lessons, tools });
+                return Ok(AskOutcome { reply: Ok(reply), request_options, lessons, names });
             }
             Err(Failed { failure, .. }) => failure,
         };
@@ -185,7 +189,7 @@ pub(in crate::chat) fn ask(
         tries += 1;
         let wait = failure.asked_wait().unwrap_or(Duration::from_millis(500));
         if tries > failure.retries(1) || wait > LONGEST_WAIT {
-            return Ok(AskOutcome { reply: Err(failure), request_options, lessons, tools });
+            return Ok(AskOutcome { reply: Err(failure), request_options, lessons, names });
         }
         // This wait cannot be cancelled.
         let _ = chat.pause(wait, &until);

@@ -139,7 +139,11 @@ impl<'l> Measurements<'l> {
             }
         };
         let called = reply.tool_calls.iter().any(|call| asked.is_known(&call.name));
-        let words = if called { "it calls them" } else { "it was asked to call one and did not" };
+        let words = match (called, reply.text_calls) {
+            (true, 0) => "it calls them",
+            (true, _) => "it writes calls into its text, from where they are taken",
+            (false, _) => "it was asked to call one and did not",
+        };
         self.found("tools", Some(called), words);
         match ask::thoughts(reply) {
             Some(field) => self.found("thoughts", Some(true), &format!("told in `{field}`")),

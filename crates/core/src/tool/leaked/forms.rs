@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::LeakedCall;
+use super::{LeakedCall, is_name, literal};
 
 /// Maximum distance from its mark within which a form is recognised, in bytes.
 const AHEAD: usize = 256;
@@ -52,27 +52,6 @@ pub(super) const WRAPPINGS: &[&str] = &[
     "<|start|>assistant",
 ];
 
-/// Parses a content that is one call, or a list of calls, and nothing else.
-pub(super) fn bare(content: &str) -> Option<Vec<LeakedCall>> {
-    const KNOWN: &[&str] = &["name", "arguments", "parameters", "type", "id", "function"];
-    let text = content.trim();
-    if !text.starts_with('{') && !text.starts_with("[{") {
-        return None;
-    }
-    let value: Json = serde_json::from_str(text).ok()?;
-    let is_call = |value: &Json| {
-        let keys = value.as_object()?;
-        let is_known = keys.keys().all(|key| KNOWN.contains(&key.as_str()));
-        let has_arguments = ["arguments", "parameters"].iter().any(|key| keys.contains_key(*key));
-        let is_wrapped = keys.get("function").is_some_and(Json::is_object);
-        (is_known && (has_arguments || is_wrapped)).then(|| call(value))?
-    };
-    match value.as_array() {
-        Some(items) => items.iter().map(is_call).collect(),
-        None => is_call(&value).map(|call| vec![call]),
-    }
-}
-
 /// Recognises `<function=NAME>`, then parameters or JSON.
 fn begins_function(text: &str) -> bool {
     text.strip_prefix("<function=").and_then(|rest| name(rest, ">")).is_some()
@@ -106,6 +85,7 @@ fn begins_tagged(text: &str) -> bool {
         text.strip_prefix(open).is_some_and(|rest| {
             let rest = ahead(rest).trim_start();
             rest.starts_with("{\"")
+                || rest.starts_with("{'")
                 || rest.starts_with("{ ")
                 || rest.starts_with("{\n")
                 || named(rest).is_some()
@@ -294,10 +274,7 @@ fn parameters(body: &str, open: &str, close: &str) -> Option<Map<String, Json>> 
 
 /// Returns the JSON at the start of a text, and the rest.
 fn first_json(text: &str) -> Option<(Json, &str)> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Json>();
-    let value = values.next()?.ok()?;
-    let rest = text.get(values.byte_offset()..)?;
-    Some((value, rest))
+    literal::value(text).ok()
 }
 
 /// Reads a name that ends with `end`.
@@ -309,8 +286,4 @@ fn name<'t>(text: &'t str, end: &str) -> Option<(&'t str, &'t str)> {
 
 fn ahead(text: &str) -> &str {
     &text[..text.floor_char_boundary(AHEAD)]
-}
-
-fn is_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }

@@ -165,6 +165,10 @@ toolCalls?: Array<ToolCall>,
  */
 brokenCalls?: Array<number>, 
 /**
+ * Number of the calls that the model wrote as text.
+ */
+textCalls?: number, 
+/**
  * Reason why it ended.
  */
 finish: Finish, 
