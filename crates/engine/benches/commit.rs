@@ -134,6 +134,7 @@ fn commit(tools: &Tools<'_>, before: &StateDocument, proposed: &Proposed) -> Dur
         created: &[],
         now: NOW,
         missing: MissingRule::Enforce,
+        variables: guard::VisitVariables::none(),
         confirmation: Confirmation::Needed,
         author: guard::Author::Model(StateTool::Patch),
     })
@@ -145,11 +146,13 @@ fn commit(tools: &Tools<'_>, before: &StateDocument, proposed: &Proposed) -> Dur
 fn whole_call(tools: &Tools<'_>, call: &Call) -> Duration {
     let deadline = Deadline::default();
     let policy = Policy::default();
+    let set = std::collections::BTreeSet::new();
     let context = CallContext {
         policy: &policy,
         created: &[],
         now: NOW,
         missing: MissingRule::Enforce,
+        set: &set,
         confirmation: Confirmation::Needed,
         moves: Moves::Free,
         deadline: &deadline,

@@ -3,6 +3,7 @@
 //! One write, that of the caller's document, decides whether a frame is entered or left. Both changes are planned
 //! first, so that they can be recorded, and both can be repeated after a crash at any point.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crewagent_core::event::{FileIntent, Moved, StateChange};
@@ -11,7 +12,9 @@ use crewagent_core::refusal::Refusal;
 use crewagent_core::run::history::Position;
 use crewagent_core::state::document::{ChangeError, STATE_FILE, StateDocument};
 use crewagent_core::state::frame::{self, Caller, Frame};
-use crewagent_core::state::guard::{self, Author, Confirmation, MissingRule, Proposal};
+use crewagent_core::state::guard::{
+    self, Author, Confirmation, MissingRule, Proposal, VisitVariables,
+};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::vpath::{CALLS, Mount, VPath, WritablePath};
@@ -266,6 +269,11 @@ impl Documents<'_> {
         let FrameStep { frame, call, caller, created, now, .. } = *step;
         let child = self.read(Some(frame.id))?;
         let proposed = frame::returned(before, &child, call, &caller.graph)?;
+        // What the child gives back is set by this change, also if it is what the caller had.
+        let results = proposed.document.as_ref().map_or_else(
+            |_| BTreeSet::new(),
+            |document| document.variables().keys().cloned().collect(),
+        );
         let transition = with_project(self.0, |exists| {
             guard::check(&Proposal {
                 old: before,
@@ -275,6 +283,7 @@ impl Documents<'_> {
                 created,
                 now,
                 missing,
+                variables: VisitVariables { before: &results, named: &[] },
                 confirmation: Confirmation::Needed,
                 author: Author::Runtime,
             })

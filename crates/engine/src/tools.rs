@@ -14,6 +14,8 @@ pub mod search;
 mod state;
 mod write;
 
+use std::collections::BTreeSet;
+
 use crewagent_core::call::{Call, ListCall, SearchCall};
 use crewagent_core::event::{Answer, Intent, Moved, StateChange};
 use crewagent_core::policy::Policy;
@@ -60,6 +62,8 @@ pub struct CallContext<'a> {
     pub now: &'a str,
     /// Rule for outputs that a node declares but that are missing.
     pub missing: MissingRule,
+    /// Variables that count as set in this visit of the node.
+    pub set: &'a BTreeSet<String>,
     /// Agreement of the user to change a completed workflow.
     pub confirmation: Confirmation,
     /// Permission of the run to move without asking.

@@ -30,6 +30,9 @@ pub struct StateChange {
     /// The keys that the runtime recorded because the model left them out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorded: Vec<String>,
+    /// The variables that the call set, with the same value or another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<String>,
     /// Rule violations that were only warned about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

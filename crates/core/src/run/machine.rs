@@ -11,8 +11,9 @@ mod failing;
 mod frames;
 mod limits;
 mod questions;
+mod visit;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -187,6 +188,8 @@ pub struct CallJob {
     pub grants: Grants,
     /// Rule for declared outputs and variables that are missing.
     pub missing: MissingRule,
+    /// Variables that count as set in this visit of the node.
+    pub set: BTreeSet<String>,
     /// Frame whose state the call sees; none for the run's own workflow.
     pub frame: Option<FrameId>,
 }
@@ -257,6 +260,7 @@ pub struct Machine {
     approved: Moves,
     grants: Grants,
     created: Vec<ProjectPath>,
+    variables: visit::VisitedVariables,
     replies: u64,
     /// Replies at each node of each frame; those after completion have a blank name.
     node_replies: BTreeMap<(Option<FrameId>, String), u64>,
@@ -291,6 +295,7 @@ impl Machine {
             approved: Moves::Ask,
             grants: Grants::default(),
             created: Vec::new(),
+            variables: visit::VisitedVariables::default(),
             replies: 0,
             node_replies: BTreeMap::new(),
             usage: Usage::default(),
@@ -328,6 +333,7 @@ impl Machine {
                 self.stop(Reason::StopPoint, None, &mut effects);
             }
             Input::Start => {
+                self.variables.enter(&self.run_state);
                 self.allowance.renew(now);
                 self.anchor();
                 self.ask_model(now, &mut effects);
@@ -513,6 +519,7 @@ impl Machine {
         self.queue.clear();
         self.pending = None;
         self.created.clear();
+        self.variables = visit::VisitedVariables::default();
         self.context.settle();
         self.leave_node();
         self.anchor.shown = anchor::ShownPosition::Nothing;

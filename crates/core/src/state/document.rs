@@ -221,18 +221,6 @@ impl StateDocument {
         allowed_next(graph, self.current_node_id(graph), self.variables())
     }
 
-    /// Returns true if a variable, or `workflowStatus` as a key, has a value: not null and not blank.
-    pub(super) fn has_variable(&self, name: &str) -> bool {
-        let is_set = |value: &Json| {
-            !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty())
-        };
-        let key = || {
-            let entry = self.source.tree().get(name).filter(|_| name == STATUS);
-            entry.is_some_and(|entry| is_set(&entry.tree.to_json()))
-        };
-        self.variables().get(name).is_some_and(is_set) || key()
-    }
-
     fn has_blank(&self, key: &str) -> bool {
         let blank = |value: Json| {
             value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())

@@ -13,6 +13,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crewagent_format::id::{NodeId, WorkflowId};
@@ -45,8 +46,26 @@ pub struct Proposal<'a> {
     pub now: &'a str,
     /// Rule for declared outputs and variables that are missing.
     pub missing: MissingRule,
+    pub variables: VisitVariables<'a>,
     pub confirmation: Confirmation,
     pub author: Author,
+}
+
+/// Names of variables that count as set in this visit of the node, besides those whose value the change alters.
+#[derive(Clone, Copy, Debug)]
+pub struct VisitVariables<'a> {
+    /// Set before the change: by an earlier call of this visit or, at the first visit, by the user.
+    pub before: &'a BTreeSet<String>,
+    /// Named by the change itself, with whatever value.
+    pub named: &'a [String],
+}
+
+impl VisitVariables<'static> {
+    /// Returns the variables of a visit in which nothing was set.
+    pub fn none() -> Self {
+        static NOTHING: BTreeSet<String> = BTreeSet::new();
+        Self { before: &NOTHING, named: &[] }
+    }
 }
 
 /// Author of a proposed change.
@@ -94,6 +113,8 @@ pub struct StateTransition {
     allowed_next: Vec<Next>,
     /// Workflow that the current node calls.
     calls: Option<WorkflowId>,
+    /// Variables that the change sets.
+    set: Vec<String>,
 }
 
 /// A move along an edge.
@@ -159,6 +180,11 @@ impl StateTransition {
         &self.warnings
     }
 
+    /// Returns the names of the variables that the change sets, with the same value or another.
+    pub fn set(&self) -> &[String] {
+        &self.set
+    }
+
     /// Returns the moves from the new node.
     pub fn allowed_next(&self) -> &[Next] {
         &self.allowed_next
@@ -204,6 +230,7 @@ pub fn check(proposal: &Proposal<'_>) -> Result<StateTransition, Refusal> {
     let calls = proposal.workflow.calls.get(current_node_id.as_str());
     let calls = calls.filter(|_| completion == Completion::Running);
     Ok(StateTransition {
+        set: needs::set_names(proposal, new),
         // Only the runtime leaves a node that calls a workflow.
         allowed_next: if calls.is_some() { Vec::new() } else { document.allowed_next(graph) },
         calls: calls.map(|call| call.workflow.clone()),

@@ -3,6 +3,7 @@
 mod calls;
 mod law;
 mod stop_calls;
+mod visits;
 
 use std::sync::Arc;
 
@@ -39,10 +40,17 @@ impl Play {
     }
 
     fn of(package: &str, settings: RunSettings) -> Self {
+        Self::starting(package, settings, &[])
+    }
+
+    /// Starts with variables that the user gave.
+    fn starting(package: &str, settings: RunSettings, given: &[&str]) -> Self {
         let package = Arc::new(checked(&example(package)).package.unwrap());
         let agent = package.agents()[0].id.clone();
         let current_node_id = package.workflows()[0].graph.entry().to_string();
-        let run_state = RunState { current_node_id, ..RunState::default() };
+        let variables =
+            given.iter().map(|name| ((*name).to_owned(), Value::from("given"))).collect();
+        let run_state = RunState { current_node_id, variables, ..RunState::default() };
         let machine = Machine::new(
             Subject::Workflow { package, workflow: 0, agent, data: None },
             settings,

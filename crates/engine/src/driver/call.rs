@@ -283,6 +283,7 @@ fn call_context<'o>(job: &'o CallJob, now: &'o str, deadline: &'o Deadline) -> C
         created: &job.created,
         now,
         missing: job.missing,
+        set: &job.set,
         confirmation: job.confirmation,
         moves: match job.moves {
             Moves::Free => tools::Moves::Free,

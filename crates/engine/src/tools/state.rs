@@ -8,7 +8,8 @@ use crewagent_core::call::{FilePatchCall, Operation, WriteCall, WriteMode};
 use crewagent_core::event::StateChange;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{DocumentError, Proposed, STATE_FILE, StateDocument};
-use crewagent_core::state::guard::{self, Proposal, StateTransition};
+use crewagent_core::state::guard::{self, Proposal, StateTransition, VisitVariables};
+use crewagent_core::state::patch::StateUpdate;
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::tool::text_patch;
@@ -106,6 +107,7 @@ impl StateFile<'_, '_> {
                 StateDocument::from_frontmatter(update.apply(&old)?)
             }
         };
+        let named = named_variables(job);
         let judged = with_project(self.tools.mounts, |exists| {
             guard::check(&Proposal {
                 old: &old,
@@ -115,6 +117,7 @@ impl StateFile<'_, '_> {
                 created: self.context.created,
                 now: self.now,
                 missing: self.context.missing,
+                variables: VisitVariables { before: self.context.set, named: &named },
                 confirmation: self.context.confirmation,
                 author: guard::Author::Model(self.context.policy.state_tool()),
             })
@@ -142,6 +145,22 @@ impl StateFile<'_, '_> {
             let why = error.refusal().message;
             lost(&format!("cannot be read ({})", why.trim_end_matches('.')))
         })
+    }
+}
+
+/// Returns the variables that a call names; a text edit names none, and sets those whose value it alters.
+fn named_variables(job: &FileJob<'_>) -> Vec<String> {
+    let names = |update: &StateUpdate| update.variables.keys().cloned().collect::<Vec<_>>();
+    match &job.work {
+        FileWork::State(call) => names(&call.update),
+        FileWork::Patches(patches) => patches
+            .iter()
+            .flat_map(|patch| match &patch.operation {
+                Operation::UpdateFrontmatter(update) => names(update),
+                Operation::Text(_) | Operation::Move { .. } | Operation::Delete => Vec::new(),
+            })
+            .collect(),
+        FileWork::Write(_) | FileWork::MoveIn(_) | FileWork::Remove(_) => Vec::new(),
     }
 }
 
@@ -245,6 +264,7 @@ pub(crate) fn change_of(workflow: &Workflow, transition: &StateTransition) -> St
         state: RunState::of(transition.document(), &workflow.graph),
         moved: moved(transition),
         recorded: transition.recorded().iter().map(|made| made.key.to_owned()).collect(),
+        set: transition.set().to_vec(),
         warnings: transition.warnings().to_vec(),
     }
 }

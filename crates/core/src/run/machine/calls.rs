@@ -148,6 +148,7 @@ impl Machine {
             moves: self.moves(),
             grants: self.grants.clone(),
             missing: self.settings.missing,
+            set: self.variables.counted(&self.run_state),
             frame: self.frame(),
         })
     }
@@ -240,6 +241,7 @@ impl Machine {
         self.created.clear();
         self.confirmation = Confirmation::Needed;
         self.batch.has_left |= change.moved.is_some();
+        self.variables.take(&change);
         self.run_state = change.state.clone();
         if !self.run_state.complete {
             self.forget_hold();

@@ -145,6 +145,7 @@ impl Machine {
             (FrameChanged::Entered(state), FrameChange::Enter { frame }) => {
                 self.frames.made = frame.id.number();
                 self.allowance.call();
+                self.variables.enter(&state);
                 let caller = std::mem::replace(&mut self.run_state, state);
                 self.frames.callers.push(Caller { frame, state: caller });
                 self.begin_here();
@@ -171,6 +172,7 @@ impl Machine {
     ) {
         self.frames.callers.pop();
         self.frames.returns += 1;
+        self.variables.leave();
         self.run_state = change.state.clone();
         self.begin_here();
         effects

@@ -113,7 +113,8 @@ pub(super) fn situated(
     let needs: Vec<Needs> = nodes.map(|node| Needs::of(proposal, node, document)).collect();
     if needs.iter().any(Needs::is_open) {
         let outputs: Vec<&String> = needs.iter().flat_map(|needs| &needs.outputs).collect();
-        let variables: Vec<&String> = needs.iter().flat_map(|needs| &needs.variables).collect();
+        let variables: Vec<&String> =
+            needs.iter().flat_map(|needs| &needs.variables).map(|unset| &unset.name).collect();
         refusal = refusal.detail("missing", json!({ "outputs": outputs, "variables": variables }));
     }
     refusal

@@ -1,21 +1,42 @@
-//! Missing declarations of a node: outputs that are not in the project, variables that are not set.
+//! Missing declarations of a node: outputs that are not in the project, variables that were not set in this visit.
 
 use crewagent_format::id::NodeId;
 use crewagent_format::package::graph::Node;
-use crewagent_format::wording::{joined, ticked};
+use crewagent_format::wording::{joined, quoted_up_to, ticked};
+use serde_json::Value as Json;
 
 use super::Proposal;
-use crate::state::document::StateDocument;
+use crate::state::document::{STATUS, StateDocument};
 use crate::state::output::Output;
+
+/// Longest part of a value that is shown, in characters.
+const SHOWN_CHARS: usize = 60;
 
 /// Requirements that are missing before a node may be left, or a last node completed.
 pub(super) struct Needs {
     pub(super) node: NodeId,
     /// Missing outputs, as files or, if the name is unusable, with the reason.
     pub(super) outputs: Vec<String>,
-    pub(super) variables: Vec<String>,
+    pub(super) variables: Vec<UnsetVariable>,
     /// Outputs that cannot be checked.
     skipped: Vec<String>,
+}
+
+/// Declared variable that does not count as set.
+pub(super) struct UnsetVariable {
+    pub(super) name: String,
+    gap: VariableGap,
+}
+
+/// Reason why a variable does not count as set.
+enum VariableGap {
+    Missing,
+    /// It is blank, or a placeholder.
+    Empty,
+    /// It has this value from an earlier visit of the node.
+    EarlierVisit(String),
+    /// It has this value from another node.
+    OtherNode(String),
 }
 
 impl Needs {
@@ -37,9 +58,12 @@ impl Needs {
         }
         let step = proposal.workflow.steps.get(&node.id);
         let declared = step.map(|step| step.front.sets_variables.as_slice()).unwrap_or_default();
-        needs
-            .variables
-            .extend(declared.iter().filter(|name| !document.has_variable(name)).cloned());
+        // The runtime itself records that a workflow is complete.
+        let declared = declared.iter().filter(|name| name.as_str() != STATUS);
+        needs.variables.extend(declared.filter_map(|name| {
+            let gap = gap(proposal, node, name, document)?;
+            Some(UnsetVariable { name: name.clone(), gap })
+        }));
         needs
     }
 
@@ -54,10 +78,18 @@ impl Needs {
         if !self.outputs.is_empty() {
             parts.push(format!("missing files: {}", ticked(&self.outputs)));
         }
-        if !self.variables.is_empty() {
-            parts.push(format!("unset variables: {}", ticked(&self.variables)));
+        let unset = self.variables.iter().filter(|one| matches!(one.gap, VariableGap::Missing));
+        let unset: Vec<&str> = unset.map(|one| one.name.as_str()).collect();
+        if !unset.is_empty() {
+            parts.push(format!("unset variables: {}", ticked(&unset)));
         }
-        format!("`{}` is not done: {}.", self.node, parts.join("; "))
+        let mut sentences = vec![if parts.is_empty() {
+            format!("`{}` is not done.", self.node)
+        } else {
+            format!("`{}` is not done: {}.", self.node, parts.join("; "))
+        }];
+        sentences.extend(self.variables.iter().filter_map(UnsetVariable::sentence));
+        sentences.join(" ")
     }
 
     /// Returns warnings for tolerated and unchecked requirements.
@@ -75,4 +107,70 @@ impl Needs {
         }
         warnings
     }
+}
+
+impl UnsetVariable {
+    /// Says what is wrong with a variable that has a value.
+    fn sentence(&self) -> Option<String> {
+        let name = &self.name;
+        match &self.gap {
+            VariableGap::Missing => None,
+            VariableGap::Empty => Some(format!("{name} is empty.")),
+            VariableGap::EarlierVisit(value) => {
+                Some(format!("{name} is from the last visit ({value}). Set it anew."))
+            }
+            VariableGap::OtherNode(value) => {
+                Some(format!("{name} is from another node ({value}). Set it anew."))
+            }
+        }
+    }
+}
+
+/// Returns why a variable does not count as set; none if it does.
+fn gap(
+    proposal: &Proposal<'_>,
+    node: &Node,
+    name: &str,
+    document: &StateDocument,
+) -> Option<VariableGap> {
+    let Some(value) = document.variables().get(name).filter(|value| !value.is_null()) else {
+        let is_named = proposal.variables.named.iter().any(|named| named == name);
+        return Some(if is_named { VariableGap::Empty } else { VariableGap::Missing });
+    };
+    if is_empty(value) {
+        return Some(VariableGap::Empty);
+    }
+    if is_set(proposal, name, document) {
+        return None;
+    }
+    let shown = match value.as_str() {
+        Some(text) => quoted_up_to(text, SHOWN_CHARS),
+        None => crewagent_format::wording::cut(&value.to_string(), SHOWN_CHARS),
+    };
+    let was_here = proposal.old.front().steps_completed.iter().any(|id| id == node.id.as_str());
+    Some(if was_here { VariableGap::EarlierVisit(shown) } else { VariableGap::OtherNode(shown) })
+}
+
+fn is_set(proposal: &Proposal<'_>, name: &str, document: &StateDocument) -> bool {
+    let is_named = proposal.variables.named.iter().any(|named| named == name);
+    let has_changed = || document.variables().get(name) != proposal.old.variables().get(name);
+    is_named || proposal.variables.before.contains(name) || has_changed()
+}
+
+/// Returns the names of the variables that a change sets: those that it names, and those whose value it alters.
+pub(super) fn set_names(proposal: &Proposal<'_>, document: &StateDocument) -> Vec<String> {
+    let old = proposal.old.variables();
+    let is_new = |name: &String, value: &Json| {
+        proposal.variables.named.contains(name) || old.get(name) != Some(value)
+    };
+    let all = document.variables().iter();
+    all.filter(|(name, value)| is_new(name, value)).map(|(name, _)| name.clone()).collect()
+}
+
+/// Returns true if a value is blank, or a placeholder that was copied instead of filled in.
+fn is_empty(value: &Json) -> bool {
+    value.as_str().is_some_and(|text| {
+        let text = text.trim();
+        text.is_empty() || text == "…" || (text.starts_with('<') && text.ends_with('>'))
+    })
 }

@@ -7,12 +7,13 @@ mod missing;
 mod moves;
 mod record;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crewagent_format::package::Workflow;
 use serde_json::{Value as Json, json};
 
-use super::{Author, Confirmation, MissingRule, Proposal, StateTransition, check};
+use super::{Author, Confirmation, MissingRule, Proposal, StateTransition, VisitVariables, check};
 use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{InitialValues, Proposed, StateDocument};
@@ -30,6 +31,8 @@ struct Run {
     missing: MissingRule,
     confirmation: Confirmation,
     tool: StateTool,
+    /// Variables that were set before, in the same visit.
+    set: BTreeSet<String>,
 }
 
 impl Run {
@@ -49,6 +52,7 @@ impl Run {
             missing: MissingRule::Enforce,
             confirmation: Confirmation::Needed,
             tool: StateTool::Patch,
+            set: BTreeSet::new(),
         }
     }
 
@@ -58,8 +62,9 @@ impl Run {
         self
     }
 
-    /// Returns the run with more in its state, legal or not.
+    /// Returns the run with more in its state, legal or not. Variables count as set in this visit.
     fn with(mut self, update: Json) -> Self {
+        self.set.extend(StateUpdate::parse(&update).unwrap().variables.keys().cloned());
         self.state = self.edited(update);
         self
     }
@@ -85,7 +90,9 @@ impl Run {
 
     /// Proposes a patch, as `fs.apply_patch` does.
     fn patch(&self, update: Json) -> Result<StateTransition, Refusal> {
-        self.propose(&self.applied(update))
+        let named =
+            StateUpdate::parse(&update).unwrap().variables.keys().cloned().collect::<Vec<_>>();
+        self.propose_naming(&self.applied(update), &named)
     }
 
     /// Proposes a whole new text, as `fs.write` does.
@@ -94,6 +101,10 @@ impl Run {
     }
 
     fn propose(&self, new: &Proposed) -> Result<StateTransition, Refusal> {
+        self.propose_naming(new, &[])
+    }
+
+    fn propose_naming(&self, new: &Proposed, named: &[String]) -> Result<StateTransition, Refusal> {
         let exists = |path: &ProjectPath| self.files.iter().any(|file| file == path.as_str());
         check(&Proposal {
             old: &self.state,
@@ -103,6 +114,7 @@ impl Run {
             created: &self.created,
             now: NOW,
             missing: self.missing,
+            variables: VisitVariables { before: &self.set, named },
             confirmation: self.confirmation,
             author: Author::Model(self.tool),
         })

@@ -1,6 +1,7 @@
 //! The fixture of the tools: a run's tools on real folders, and calls as a model writes them.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -170,6 +171,7 @@ impl ToolsFixture {
             created,
             now: NOW,
             missing: self.missing,
+            set: &NOTHING_SET,
             confirmation: self.confirmation,
             moves: self.moves,
             deadline: &self.deadline,
@@ -301,12 +303,16 @@ pub(crate) fn refusal_code(mounts: &Mounts, name: &str, arguments: Json) -> Opti
     }
 }
 
+/// Variables of a visit in which nothing was set.
+static NOTHING_SET: BTreeSet<String> = BTreeSet::new();
+
 fn context<'a>(policy: &'a Policy, deadline: &'a Deadline) -> CallContext<'a> {
     CallContext {
         policy,
         created: &[],
         now: NOW,
         missing: MissingRule::Enforce,
+        set: &NOTHING_SET,
         confirmation: Confirmation::Needed,
         moves: Moves::Free,
         deadline,

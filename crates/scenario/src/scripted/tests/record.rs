@@ -145,11 +145,8 @@ fn story() -> Vec<EventKind> {
             ])
         }),
         EventKind::from(Box::new(StateChange {
-            frame: None,
             state: RunState { complete: true, ..RunState::default() },
-            moved: None,
-            recorded: Vec::new(),
-            warnings: Vec::new(),
+            ..StateChange::default()
         })),
         asked(None),
         replied(words("Tea is ready.")),
@@ -256,13 +253,10 @@ fn replies_are_counted_over_all_visits_and_processes() {
             to: to.to_owned(),
             label: "next".to_owned(),
         };
-        let (recorded, warnings) = (Vec::new(), Vec::new());
         EventKind::from(Box::new(StateChange {
-            frame: None,
             state,
             moved: Some(moved),
-            recorded,
-            warnings,
+            ..StateChange::default()
         }))
     };
     let resumed = |state: Option<RunState>| {

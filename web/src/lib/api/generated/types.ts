@@ -3782,6 +3782,10 @@ moved?: Moved,
  */
 recorded?: Array<string>, 
 /**
+ * The variables that the call set, with the same value or another.
+ */
+set?: Array<string>, 
+/**
  * Rule violations that were only warned about.
  */
 warnings?: Array<string>, };

@@ -25,7 +25,7 @@ fn every_missing_output_and_variable_is_named_at_once() {
         &[
             "`step-01-select-story` is not done",
             "missing files: `artifacts/create-story/target.md`",
-            "unset variables: `epicNum`, `storyNum`, `storyTitle`, `sprintStatusPath`",
+            "unset variables: `storyNum`, `sprintStatusPath`. epicNum is empty. storyTitle is empty.",
         ],
     );
     assert_eq!(
@@ -186,4 +186,67 @@ fn leaving_and_completing_in_one_write_needs_what_both_nodes_declare() {
     check_accepted(run.patch(json!({"currentNodeId.set": "z"})));
     let run = run.having(&["artifacts/z.md"]).with(json!({"variables.set": {"y": 1}}));
     check_accepted(run.patch(both));
+}
+
+/// Run at the node of a loop, which has been visited once and has left its verdict.
+fn second_round() -> Run {
+    let mut run = Run::new(fixture::draft_review())
+        .with(json!({"variables.set": {"reviewVerdict": "revise", "revisionCount": 1}}))
+        .with(json!({"stepsCompleted.append": ["step-01-draft", "decide-02-review", "step-03-revise"]}))
+        .at("decide-02-review")
+        .having(&["artifacts/draft-review/review.md"]);
+    run.set.clear();
+    run
+}
+
+#[test]
+fn a_variable_of_an_earlier_visit_is_set_anew() {
+    let back = |variables: Json| json!({"currentNodeId.set": "step-03-revise", "variables.set": variables});
+    check_refused(
+        second_round().patch(back(json!({}))),
+        RefusalCode::Precondition,
+        None,
+        &["reviewVerdict is from the last visit (\"revise\"). Set it anew."],
+    );
+    let transition = check_accepted(second_round().patch(back(json!({"reviewVerdict": "revise"}))));
+    assert_eq!(transition.set(), ["reviewVerdict"], "the same value counts when it is named");
+    // A call before, in the same visit, counts as well.
+    let mut run = second_round();
+    run.set.insert("reviewVerdict".to_owned());
+    check_accepted(run.patch(back(json!({}))));
+}
+
+#[test]
+fn a_variable_of_another_node_does_not_count() {
+    let mut run = first_step()
+        .with(json!({"variables.set": all_set()}))
+        .having(&["artifacts/create-story/target.md"]);
+    run.set.remove("storyKey");
+    check_refused(
+        run.patch(move_on(json!({}))),
+        RefusalCode::Precondition,
+        None,
+        &["storyKey is from another node (\"1-2-login\"). Set it anew."],
+    );
+}
+
+#[test]
+fn a_text_edit_sets_what_it_alters() {
+    let run = second_round();
+    let text = run.state.text().replace("reviewVerdict: revise", "reviewVerdict: again");
+    assert_eq!(check_accepted(run.write(text)).set(), ["reviewVerdict"]);
+}
+
+#[test]
+fn a_placeholder_that_was_copied_is_empty() {
+    for value in ["<1-2-user-authentication>", "…", " "] {
+        let mut variables = all_set();
+        variables["storyKey"] = value.into();
+        check_refused(
+            first_step().having(&["artifacts/create-story/target.md"]).patch(move_on(variables)),
+            RefusalCode::Precondition,
+            None,
+            &["storyKey is empty."],
+        );
+    }
 }
