@@ -22,7 +22,7 @@ const MAX_SCANNED: usize = 2 * 1024 * 1024;
 const MIN_LIKENESS: u32 = 300;
 /// Maximum number of lines that are shown; the next constant bounds their characters.
 const MAX_SHOWN: usize = 16;
-const MAX_SHOWN_WIDTH: usize = 200;
+const MAX_SHOWN_WIDTH: usize = 500;
 
 /// Returns the index of the line at which the file is most similar to the wanted lines.
 pub(super) fn nearest(lines: &Lines<'_>, index: &Index<'_>, wanted: &[&str]) -> Option<usize> {

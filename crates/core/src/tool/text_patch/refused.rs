@@ -118,7 +118,8 @@ pub(super) fn too_much() -> Refusal {
         .hint("Send fewer hunks in a call, or `replace` with exact strings.")
 }
 
-/// Returns a refusal with the most similar lines of the file, and the first difference.
+/// Returns a refusal with the most similar lines of the file, and the place of the first difference. The lines are in
+/// the details alone, so that a model reads them once.
 fn near(
     subject: PatchSubject,
     message: String,
@@ -153,30 +154,27 @@ fn near(
     let first = wanted.iter().enumerate().find(|(offset, line)| differs(*offset, line));
     let difference = first.map(|(offset, line)| {
         let at = start + offset;
-        match lines.text(at) {
-            Some(there) => {
-                let (there, here) = distinct(there, line);
-                format!(": line {} is {there}, not {here}", at + 1)
+        match (lines.text(at), subject) {
+            // The string may begin anywhere in this line.
+            (Some(_), PatchSubject::Edit { .. }) if offset == 0 => ", which differs".to_owned(),
+            (Some(there), PatchSubject::Edit { .. } | PatchSubject::Hunk { .. }) => {
+                let column = common(there, line) + 1;
+                format!(", but line {} differs from column {column} on", at + 1)
             }
-            None => format!(", but the file ends after line {at}, before {}", quoted(line)),
+            (None, PatchSubject::Edit { .. } | PatchSubject::Hunk { .. }) => {
+                format!(", but the file ends after line {at}")
+            }
         }
     });
     let difference = difference.unwrap_or_default();
     let message = format!("{message} The nearest place is line {}{difference}.", start + 1);
-    unfit(message, "Copy the lines exactly as they stand in the file; `nearest` shows them.")
+    unfit(message, "Copy the lines exactly as they stand in the file.")
         .detail("nearest", excerpt(lines, start, wanted.len()))
 }
 
-/// Quotes two different lines so that the difference shows.
-fn distinct(first: &str, second: &str) -> (String, String) {
-    const LEAD: usize = 20;
-    let same =
-        first.chars().zip(second.chars()).take_while(|(first, second)| first == second).count();
-    let show = |text: &str| match same.checked_sub(2 * LEAD) {
-        None => quoted(text),
-        Some(_) => format!("…{}", quoted(&text.chars().skip(same - LEAD).collect::<String>())),
-    };
-    (show(first), show(second))
+/// Returns the number of equal characters at the start of two lines.
+fn common(first: &str, second: &str) -> usize {
+    first.chars().zip(second.chars()).take_while(|(first, second)| first == second).count()
 }
 
 /// Returns `lines 3, 5 and 9`, and the numbers.

@@ -32,10 +32,27 @@ pub(super) fn apply(text: &str, edits: &[Replacement]) -> Result<String, Refusal
             return Err(too_large("All edits together look at too many bytes"));
         }
         let subject = PatchSubject::Edit { number, total: edits.len() };
-        let edit = PreparedEdit::new(edit, bom, ending).ok_or_else(|| pointless(subject, edit))?;
-        now = edit.apply(&now, original, subject)?.into();
+        let prepared =
+            PreparedEdit::new(edit, bom, ending).ok_or_else(|| pointless(subject, edit))?;
+        let bare = unnumbered(edit).filter(|_| !prepared.is_in(&now));
+        let bare = bare.as_ref().and_then(|edit| PreparedEdit::new(edit, bom, ending));
+        now = bare.unwrap_or(prepared).apply(&now, original, subject)?.into();
     }
     Ok(format!("{bom}{now}"))
+}
+
+/// Returns an edit without the numbers `12|` in front of its lines, as `fs.read` shows them; `None` unless every line of
+/// `old` has one.
+fn unnumbered(edit: &Replacement) -> Option<Replacement> {
+    let bare = |line: &str| -> Option<String> {
+        let (number, text) = line.split_once('|')?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.to_owned())
+    };
+    let old: Option<String> = edit.old.split_inclusive('\n').map(bare).collect();
+    let new =
+        edit.new.split_inclusive('\n').map(|line| bare(line).unwrap_or_else(|| line.to_owned()));
+    Some(Replacement { old: old?, new: new.collect(), all: edit.all })
 }
 
 /// Prepared edit: line endings are `\n` in the searched text.
@@ -66,6 +83,10 @@ impl<'e> PreparedEdit<'e> {
             Some(Ending::Lf | Ending::Open) | None => middle.to_owned(),
         };
         Some(Self { same: (before, after), inserted, all: edit.all, old, new })
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        flat(text).contains(self.old.as_ref())
     }
 
     fn apply(&self, text: &str, original: &str, subject: PatchSubject) -> Result<String, Refusal> {

@@ -105,26 +105,62 @@ fn a_string_that_is_nowhere_shows_the_nearest_lines() {
     let refusal = check_unfit(
         text,
         &[one("budget is 100 EUR.\n", "budget is 200 EUR.\n")],
-        "`old` matches nowhere in the file. The nearest place is line 3: line 3 is \"The budget is 100 euro.\", not \
-         \"budget is 100 EUR.\".",
+        "`old` matches nowhere in the file. The nearest place is line 3, which differs.",
     );
     assert_eq!(refusal.details["nearest"]["startLine"], 1);
     assert_eq!(refusal.details["nearest"]["lines"][2], "The budget is 100 euro.");
     check_unfit(
         text,
         &[one("euro.\nThe team has 5", "euro.\nThe team has 6")],
-        "`old` matches nowhere in the file. The nearest place is line 3: line 4 is \"The team has five people.\", not \
-         \"The team has 5\".",
+        "`old` matches nowhere in the file. The nearest place is line 3, but line 4 differs from column \
+         14 on.",
     );
     check_unfit(
         text,
         &[one("#  Plan", "# X"), one("a", "b")],
-        "`old` of edit 1 of 2 matches nowhere in the file. The nearest place is line 1: line 1 is \
-         \"# Plan\", not \"#  Plan\".",
+        "`old` of edit 1 of 2 matches nowhere in the file. The nearest place is line 1, which differs.",
     );
     let refusal = check_unfit(text, &[one("zzzzzz", "x")], "`old` matches nowhere in the file.");
     assert!(refusal.details.is_empty());
     check_unfit("", &[one("a", "b")], "`old` matches nowhere in the file.");
+}
+
+#[test]
+fn line_numbers_in_front_of_every_line_are_ignored() {
+    let text = "one\ntwo\nthree\n";
+    check_edits(text, &[one("2|two", "2|2")], "one\n2\nthree\n");
+    check_edits(text, &[one("1|one\n2|two\n", "1|one\n2\n")], "one\n2\nthree\n");
+    check_edits(text, &[one("2|two\n3|three", "x\n3|y\nz|z")], "one\nx\ny\nz|z\n");
+    check_edits(text, &[one("2|two\n", "")], "one\nthree\n");
+    check_edits("a\r\nb\r\n", &[one("1|a\n2|b", "1|a\n2|X")], "a\r\nX\r\n");
+    check_edits("x\nx\n", &[every("1|x", "y")], "y\ny\n");
+    // Text that stands in the file is meant as it is.
+    check_edits("1|a\na\n", &[one("1|a", "1|b")], "1|b\na\n");
+    check_edits("1|a\na\n", &[one("1|1|a\n2|a", "1|1|b\n2|a")], "1|b\na\n");
+    let nowhere = "`old` matches nowhere in the file.";
+    check_unfit(
+        text,
+        &[one("2|two\nthree", "x")],
+        "`old` matches nowhere in the file. The nearest place is line 2, which differs.",
+    );
+    check_unfit(
+        text,
+        &[one("|two", "x")],
+        "`old` matches nowhere in the file. The nearest place is line 2, which differs.",
+    );
+    check_unfit(text, &[one("9|zzzzzz", "9|x")], nowhere);
+    check_unfit(
+        "a\na\n",
+        &[one("1|a", "1|b")],
+        "`old` matches at more than one place: lines 1, 2.",
+    );
+    check_unfit("", &[one("1|a", "1|b")], nowhere);
+    // Without the numbers nothing would change.
+    check_unfit(
+        text,
+        &[one("2|two", "two")],
+        "`old` matches nowhere in the file. The nearest place is line 2, which differs.",
+    );
 }
 
 #[test]
