@@ -12,7 +12,11 @@ use crate::vpath::{Mount, VPath, WritablePath};
 const MAX_GLOBS: usize = 100;
 
 pub(super) fn read(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<ReadCall> {
-    let params = Params::open(arguments, Tool::Read.parameters(), problems);
+    let mut known = Tool::Read.parameters().to_vec();
+    // The answer always has the digest; this flag shows it to the model, where the answer is rendered.
+    known.push("sha256");
+    let params = Params::open(arguments, &known, problems);
+    params.flag("sha256", problems);
     let path = params.path("path", problems);
     let start = params.number("startLine", problems);
     let end = params.number("endLine", problems);

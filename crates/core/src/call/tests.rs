@@ -128,6 +128,8 @@ fn a_read_has_a_path_and_perhaps_a_window() {
     }
     let absent = json!({"path": "a.md", "startLine": null, "endLine": ""});
     assert_eq!(call("fs.read", absent), read(None, None));
+    let digest = json!({"path": "a.md", "sha256": true});
+    assert_eq!(call("fs.read", digest), read(None, None));
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! - `E_INVALID_ARGS` means that the patch is wrong whatever the text holds; `E_PRECONDITION_FAILED` means that it does
 //!   not fit this text, so that reading the text again helps; `E_WRITE_LIMIT` means that it is too much.
 
+mod changed;
 mod envelope;
 mod header;
 mod hunk;
@@ -39,6 +40,7 @@ use serde::Deserialize;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::vpath::VPath;
 
+pub use changed::{ChangedLines, changed_lines};
 pub use hunk::PatchHunks;
 
 /// Maximum size of a patched text, in bytes.
