@@ -10,6 +10,7 @@ pub mod list;
 mod patch;
 pub mod read;
 mod relocate;
+mod report;
 pub mod search;
 mod state;
 mod write;

@@ -10,8 +10,8 @@ use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::tool::text_patch::TextPatch;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
-use serde::Serialize;
 
+use super::report::{FileReport, FileReports};
 use super::state::StateFile;
 use super::{CallContext, CallPlan, ChangeHalt, Moves, Tools, done, reached, relocate};
 use crate::mounts::WriteTarget;
@@ -100,6 +100,8 @@ pub(super) struct ContentDraft {
     pub(super) place: VPath,
     pub(super) before: Option<Digest>,
     pub(super) old: Option<Arc<[u8]>>,
+    /// Size of the old file, also where it is too large to be kept.
+    pub(super) old_size: Option<u64>,
     /// None removes the file.
     pub(super) after: Option<Arc<[u8]>>,
     /// Digest of `after`.
@@ -107,55 +109,6 @@ pub(super) struct ContentDraft {
     /// Digest of the source of a move.
     pub(super) source: Option<Digest>,
     pub(super) transition: Option<Box<StateTransition>>,
-}
-
-/// Result for one file, as the model receives it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FileReport<'d> {
-    path: &'d WritablePath,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes_written: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256_before: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256_after: Option<String>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    deleted: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'d StateTransition>,
-}
-
-impl<'d> FileReport<'d> {
-    fn new(call: &Call, draft: &'d ContentDraft) -> Self {
-        let bytes_written = match call {
-            Call::Write(call) if draft.transition.is_none() => Some(call.content.len()),
-            // The runtime may have added to the model's text.
-            Call::Write(_) => draft.after.as_ref().map(|bytes| bytes.len()),
-            Call::Patch(_)
-            | Call::Move(_)
-            | Call::Delete(_)
-            | Call::State(_)
-            | Call::Read(_)
-            | Call::List(_)
-            | Call::Search(_)
-            | Call::AskUser(_) => None,
-        };
-        let before = draft.before.filter(|_| bytes_written.is_none());
-        Self {
-            path: &draft.path,
-            bytes_written,
-            sha256_before: before.map(|digest| digest.to_string()),
-            sha256_after: draft.sha256.map(|digest| digest.to_string()),
-            deleted: draft.after.is_none(),
-            state: draft.transition.as_deref(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Several<'d> {
-    files: Vec<FileReport<'d>>,
 }
 
 /// Returns the files of a call in the order of their names in it; none if the call writes none.
@@ -304,13 +257,14 @@ impl Tools<'_> {
                 FileWork::State(_) => return Err(super::state::other_name(job.path).into()),
             }
         };
-        let before = target.old.as_ref().map(|old| old.sha256);
+        let (before, old_size) = target.old.as_ref().map(|old| (old.sha256, old.size)).unzip();
         let old = target.old.filter(crate::mounts::FileContent::is_whole);
         Ok(ContentDraft {
             path: job.path.clone(),
             place: target.path,
             before,
             old: old.map(|old| old.bytes.into()),
+            old_size,
             sha256: after.as_ref().map(|bytes| Digest::of(bytes)),
             after,
             source,
@@ -344,11 +298,8 @@ impl Tools<'_> {
     fn answer(&self, call: &Call, drafts: &[ContentDraft]) -> Answer {
         let created = drafts.iter().filter_map(|draft| self.created(draft)).collect();
         match drafts {
-            [only] => done(&FileReport::new(call, only), created),
-            several => {
-                let files = several.iter().map(|draft| FileReport::new(call, draft)).collect();
-                done(&Several { files }, created)
-            }
+            [only] => done(&FileReport::new(call, only, None), created),
+            several => done(&FileReports::new(call, several), created),
         }
     }
 

@@ -29,6 +29,8 @@ pub struct FileExcerpt {
     /// Shown lines, if the call asked for lines.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub window: Option<Shown>,
+    /// Number of lines in the file.
+    pub total_lines: usize,
     /// Requested text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
@@ -47,8 +49,6 @@ pub struct Shown {
     /// First line, from 1.
     pub start_line: usize,
     pub end_line: usize,
-    /// Number of lines in the file.
-    pub total_lines: usize,
 }
 
 /// Reads a file or a window of it, up to `limit` bytes.
@@ -78,11 +78,8 @@ fn answer(
         bytes,
         sha256: measured.sha256.to_string(),
         truncated: lines.is_over(),
-        window: is_window.then_some(Shown {
-            start_line: first,
-            end_line: last,
-            total_lines: total,
-        }),
+        window: is_window.then_some(Shown { start_line: first, end_line: last }),
+        total_lines: total,
         content: None,
         content_preview: None,
         hint: None,

@@ -1,5 +1,5 @@
-//! Golden runs: each folder of `tests/golden` is played, and the result is compared with the accepted one. `cargo xtask
-//! accept golden` rewrites the expectations; read the difference before you commit it.
+//! Golden runs: each folder of `tests/golden` is played, and the result is compared with the accepted one.
+//! `cargo xtask accept golden` rewrites the expectations; read the difference before you commit it.
 
 pub(crate) mod journal;
 mod record;

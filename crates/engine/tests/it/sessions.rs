@@ -1,5 +1,5 @@
-//! Golden sessions: each folder of `tests/sessions` is played, and the result is compared with the accepted one. `cargo
-//! xtask accept golden` rewrites the expectations; read the difference before you commit it.
+//! Golden sessions: each folder of `tests/sessions` is played, and the result is compared with the accepted one.
+//! `cargo xtask accept golden` rewrites the expectations; read the difference before you commit it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -21,11 +21,12 @@ fn check_patched(before: &str, arguments: Json, after: &str) {
     fixture.put("@project/a.md", before);
     let told = fixture.call("fs.apply_patch", arguments);
     let expected = format!(
-        r#"{{"ok":true,"path":"@project/a.md","sha256Before":"{}","sha256After":"{}"}}"#,
+        r#"{{"ok":true,"path":"@project/a.md","sha256Before":"{}","sha256After":"{}","bytes":{},"lines":"#,
         Digest::of(before.as_bytes()),
-        Digest::of(after.as_bytes())
+        Digest::of(after.as_bytes()),
+        after.len()
     );
-    assert_eq!(told.text(), expected);
+    assert!(told.text().starts_with(&expected), "{}", told.text());
     assert_eq!(fixture.text("@project/a.md"), after);
 }
 
@@ -45,6 +46,45 @@ fn a_patch_changes_what_it_names_and_nothing_else() {
     check_patched("two", nested, "2");
     let twice = json!({"patches": [replace("a.md", "a", "b"), replace("@project/a.md", "b", "c")]});
     check_patched("a", twice, "c");
+}
+
+#[test]
+fn the_answer_shows_the_changed_lines() {
+    let fixture = ToolsFixture::new();
+    let text: String = (1..=60).map(|line| format!("line {line}\n")).collect();
+    fixture.put("@project/a.md", &text);
+    let edits = json!([{"old": "line 3\n", "new": "three\n"}, {"old": "line 50", "new": "50"}]);
+    let told = fixture
+        .call("fs.apply_patch", json!({"path": "a.md", "edits": edits, "operation": "replace"}));
+    let changed = json!([
+        {"startLine": 2, "lines": ["line 2", "three", "line 4"]},
+        {"startLine": 49, "lines": ["line 49", "50", "line 51"]},
+    ]);
+    assert_eq!(told.json["changed"], changed);
+    let all = json!({"path": "a.md", "operation": "replace", "edits": [{"old": "line", "new": "x", "all": true}]});
+    let told = fixture.call("fs.apply_patch", all).json;
+    let shown: usize = told["changed"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["lines"].as_array().unwrap().len())
+        .sum();
+    assert_eq!((shown, &told["moreLines"]), (40, &json!(20)));
+    let add = "*** Begin Patch\n*** Add File: n.md\n+y\n*** End Patch\n";
+    let told = fixture.call("fs.apply_patch", diff("n.md", add)).json;
+    assert_eq!(
+        (&told["new"], &told["bytes"], told.get("changed")),
+        (&json!(true), &json!(2), None)
+    );
+}
+
+#[test]
+fn lines_copied_with_their_numbers_are_found() {
+    check_patched(
+        "one\ntwo\nthree\n",
+        replace("a.md", "2|two\n3|three", "2|2\n3|3"),
+        "one\n2\n3\n",
+    );
 }
 
 #[test]
@@ -151,7 +191,7 @@ fn several_files_change_together_or_not_at_all() {
     let good = json!({"patches": [replace("a.md", "a", "1"), replace("b.md", "b", "2"), replace("a.md", "1", "3")]});
     let told = fixture.call("fs.apply_patch", good);
     let expected = format!(
-        r#"{{"ok":true,"files":[{{"path":"@project/a.md","sha256Before":"{}","sha256After":"{}"}},{{"path":"@project/b.md","sha256Before":"{}","sha256After":"{}"}}]}}"#,
+        r#"{{"ok":true,"files":[{{"path":"@project/a.md","sha256Before":"{}","sha256After":"{}","bytes":1,"lines":1,"changed":[{{"startLine":1,"lines":["3"]}}]}},{{"path":"@project/b.md","sha256Before":"{}","sha256After":"{}","bytes":1,"lines":1,"changed":[{{"startLine":1,"lines":["2"]}}]}}]}}"#,
         Digest::of(b"a"),
         Digest::of(b"3"),
         Digest::of(b"b"),

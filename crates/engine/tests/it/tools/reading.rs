@@ -17,7 +17,7 @@ fn a_file_is_read_whole() {
     let told = fixture.call("fs_read", json!({"path": "a.md"}));
     let sha256 = Digest::of("one\r\nzwei é\n".as_bytes());
     let expected = format!(
-        r#"{{"ok":true,"path":"@project/a.md","bytes":13,"sha256":"{sha256}","truncated":false,"content":"one\r\nzwei é\n"}}"#
+        r#"{{"ok":true,"path":"@project/a.md","bytes":13,"sha256":"{sha256}","truncated":false,"totalLines":2,"content":"one\r\nzwei é\n"}}"#
     );
     assert_eq!(told.text(), expected);
     assert_eq!(told.answer.refused, None);
@@ -46,6 +46,7 @@ fn a_file_over_the_limit_gives_a_preview() {
     assert_eq!(over.json["sha256"], sha256);
     assert_eq!((&over.json["truncated"], &over.json["bytes"]), (&json!(true), &json!(11)));
     assert_eq!(over.json["contentPreview"], "12345\n789\n");
+    assert_eq!(over.json["totalLines"], 3);
     assert!(over.json.get("content").is_none());
     let hint = over.json["hint"].as_str().unwrap();
     assert!(hint.contains("fs.search") && hint.contains("startLine"), "{hint}");

@@ -13,7 +13,7 @@ fn a_file_gets_another_path() {
     let sha256 = Digest::of(b"text\n").to_string();
     let outcome = fixture.call("fs.move", json!({"path": "a.md", "to": "artifacts/b/c.md"}));
     let files = json!([
-        {"path": "@project/artifacts/b/c.md", "sha256After": sha256},
+        {"path": "@project/artifacts/b/c.md", "sha256After": sha256, "bytes": 5, "lines": 1, "movedFrom": "@project/a.md"},
         {"path": "@project/a.md", "sha256Before": sha256, "deleted": true},
     ]);
     assert_eq!(outcome.json["files"], files);

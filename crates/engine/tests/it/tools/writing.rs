@@ -13,10 +13,11 @@ use crate::support::snapshot;
 #[track_caller]
 fn check_written(fixture: &ToolsFixture, arguments: Json, path: &str, bytes: usize, after: &str) {
     let told = fixture.call("fs.write", arguments);
-    let sha256 = Digest::of(after.as_bytes());
-    let expected =
-        format!(r#"{{"ok":true,"path":"{path}","bytesWritten":{bytes},"sha256After":"{sha256}"}}"#);
-    assert_eq!(told.text(), expected);
+    let (sha256, size) = (Digest::of(after.as_bytes()), after.len());
+    let expected = format!(
+        r#"{{"ok":true,"path":"{path}","bytesWritten":{bytes},"sha256After":"{sha256}","bytes":{size},"lines":"#
+    );
+    assert!(told.text().starts_with(&expected), "{}", told.text());
     assert_eq!(fixture.text(path), after);
 }
 
@@ -42,6 +43,32 @@ fn a_write_has_three_modes() {
     fixture.put("@project/bin", b"\0\xff");
     fixture.call("fs.write", json!({"path": "bin", "content": "x", "mode": "append"}));
     assert_eq!(fs::read(fixture.real("@project/bin")).unwrap(), b"\0\xffx");
+}
+
+#[track_caller]
+fn check_report(fixture: &ToolsFixture, arguments: Json, expected: Json) {
+    let told = fixture.call("fs.write", arguments).json;
+    let mut report = told.as_object().unwrap().clone();
+    for known in ["ok", "path", "bytesWritten", "sha256After"] {
+        assert!(report.shift_remove(known).is_some(), "{told}");
+    }
+    assert_eq!(Json::Object(report), expected);
+}
+
+#[test]
+fn the_answer_tells_what_became_of_the_file() {
+    let fixture = ToolsFixture::new();
+    let write = |content: &str, mode: &str| json!({"path": "a", "content": content, "mode": mode});
+    let new = json!({"bytes": 4, "lines": 2, "new": true});
+    check_report(&fixture, write("a\nb\n", "overwrite"), new);
+    let same = json!({"bytes": 4, "lines": 2, "replacedBytes": 4, "unchanged": true});
+    check_report(&fixture, write("a\nb\n", "overwrite"), same);
+    check_report(&fixture, write("c", "append"), json!({"bytes": 5, "lines": 3}));
+    let over = json!({"bytes": 0, "lines": 0, "replacedBytes": 5});
+    check_report(&fixture, write("", "overwrite"), over);
+    let holes =
+        json!({"bytes": 14, "lines": 1, "replacedBytes": 0, "holes": ["{{epic}}", "{{x}}"]});
+    check_report(&fixture, write("{{epic}} {{x}}", "overwrite"), holes);
 }
 
 #[test]
