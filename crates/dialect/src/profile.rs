@@ -41,6 +41,8 @@ pub struct Profile {
     pub system_role: SystemRole,
     /// Positions that it accepts for system messages.
     pub systems: Systems,
+    /// Number of user messages in a row that it accepts.
+    pub users: Users,
     /// The field that bounds the reply.
     pub output_limit: OutputLimit,
     /// True if a temperature is sent, if the user sets one. Some models refuse any but their own.
@@ -111,6 +113,7 @@ impl Default for Profile {
             ids: IdForm::Safe,
             system_role: SystemRole::System,
             systems: Systems::OneInFront,
+            users: Users::Joined,
             output_limit: OutputLimit::MaxTokens,
             temperature: true,
             stream: true,
@@ -286,6 +289,18 @@ pub enum Systems {
     AsTheyStand,
     /// One, at the front: those at the front become one, later ones are sent as the user.
     OneInFront,
+    /// None: those at the front open the first message of the user, later ones are sent as the user.
+    InUser,
+}
+
+/// Accepted number of user messages in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Users {
+    /// One: neighbours become one, with a blank line between them.
+    Joined,
+    /// Any number.
+    AsTheyStand,
 }
 
 /// The field that bounds the reply.

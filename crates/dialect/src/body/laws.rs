@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::tests::{SOURCE, call, request};
 use super::*;
-use crate::profile::{IdForm, NoWords, ReasoningEcho, Systems};
+use crate::profile::{IdForm, NoWords, ReasoningEcho, Systems, Users};
 
 fn cases(count: u32) -> ProptestConfig {
     ProptestConfig {
@@ -108,6 +108,19 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
     prop::collection::vec(part, 0..12).prop_map(|parts| parts.into_iter().flatten().collect())
 }
 
+/// Returns the built-in profiles, and those of servers that take other roles.
+fn profiles() -> Vec<Profile> {
+    let built_in = Profile::names().map(|name| Profile::built_in(name).unwrap().clone());
+    let roles = [
+        (Systems::InUser, Users::Joined),
+        (Systems::InUser, Users::AsTheyStand),
+        (Systems::OneInFront, Users::AsTheyStand),
+        (Systems::AsTheyStand, Users::AsTheyStand),
+    ];
+    let others = roles.map(|(systems, users)| Profile { systems, users, ..Profile::default() });
+    built_in.chain(others).collect()
+}
+
 /// Change of a conversation or of its options.
 #[derive(Clone, Debug)]
 enum Change {
@@ -117,7 +130,7 @@ enum Change {
     Replace(prop::sample::Index, Message),
     /// Replaces messages by equal copies.
     Copy,
-    Profile(&'static str),
+    Profile(Box<Profile>),
     Stream(bool),
     Tools(bool),
 }
@@ -128,7 +141,7 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
         2 => any::<prop::sample::Index>().prop_map(Change::Cut),
         2 => (any::<prop::sample::Index>(), message()).prop_map(|(at, message)| Change::Replace(at, message)),
         1 => Just(Change::Copy),
-        1 => one_of(Profile::names().collect()).prop_map(Change::Profile),
+        1 => one_of(profiles()).prop_map(|profile| Change::Profile(Box::new(profile))),
         1 => any::<bool>().prop_map(Change::Stream),
         1 => any::<bool>().prop_map(Change::Tools),
     ];
@@ -141,7 +154,8 @@ proptest! {
     #[test]
     fn what_grows_is_what_is_rendered_at_once(changes in changes()) {
         let mut grown = Body::default();
-        let (mut messages, mut profile, mut stream, mut may_call) = (Vec::new(), "generic", true, true);
+        let (mut messages, mut stream, mut may_call) = (Vec::new(), true, true);
+        let mut profile = Box::new(Profile::default());
         let (names, tools) = super::tests::tools();
         for change in changes {
             match change {
@@ -153,13 +167,12 @@ proptest! {
                 }
                 Change::Replace(..) => {}
                 Change::Copy => messages = messages.iter().map(|message| Arc::new(Message::clone(message))).collect(),
-                Change::Profile(name) => profile = name,
+                Change::Profile(other) => profile = other,
                 Change::Stream(on) => stream = on,
                 Change::Tools(on) => may_call = on,
             }
-            let profile = Profile::built_in(profile).unwrap();
             let options = Options {
-                model: "m", source: SOURCE, profile, max_output: Some(9), temperature: None, stream, tools: may_call,
+                model: "m", source: SOURCE, profile: &profile, max_output: Some(9), temperature: None, stream, tools: may_call,
             };
             let whole = Body::default().render(&options, &names, &messages, &tools).to_vec();
             let grown = grown.render(&options, &names, &messages, &tools);
@@ -169,12 +182,35 @@ proptest! {
 
     #[test]
     fn whatever_is_said_providers_take_it(messages in messages(), may_call: bool) {
-        for name in Profile::names() {
-            let profile = Profile::built_in(name).unwrap();
-            let body = request(profile, may_call, &messages);
-            check_request(&body, profile);
+        for profile in profiles() {
+            let body = request(&profile, may_call, &messages);
+            check_request(&body, &profile);
         }
     }
+
+    #[test]
+    fn a_longer_conversation_begins_with_the_bytes_of_the_shorter(
+        before in messages(), reply in any_call(), after in messages(),
+    ) {
+        for profile in profiles() {
+            let mut all = before.clone();
+            all.push(Message::user("go"));
+            let short = sent(&profile, &all);
+            let calls = Message::Assistant {
+                content: None, tool_calls: vec![reply.clone()], from: None, extra: Map::new(),
+            };
+            all.push(calls);
+            all.extend(after.iter().cloned());
+            let long = sent(&profile, &all);
+            prop_assert!(long.starts_with(short.strip_suffix("]").unwrap()), "{}\n{}", short, long);
+        }
+    }
+}
+
+/// Returns the messages of a request as they are sent.
+fn sent(profile: &Profile, messages: &[Message]) -> String {
+    let body = request(profile, true, messages);
+    body["messages"].to_string()
 }
 
 /// Checks the rules of all providers, which every request keeps.
@@ -182,6 +218,9 @@ fn check_request(body: &Json, profile: &Profile) {
     let messages = body["messages"].as_array().unwrap();
     let last = messages.last().expect("there is something to answer");
     assert!(last["role"] == "user" || last["role"] == "tool", "{body}");
+    let is_rule = |message: &&Json| message["role"] == "system" || message["role"] == "developer";
+    let first = messages.iter().find(|message| !is_rule(message));
+    assert_eq!(first.unwrap()["role"], "user", "{body}");
     let has_calls = messages.iter().any(|message| message.get("tool_calls").is_some());
     assert!(
         !has_calls || body["tools"].as_array().is_some_and(|tools| !tools.is_empty()),
@@ -206,12 +245,15 @@ fn check_request(body: &Json, profile: &Profile) {
             }
             "user" => {
                 assert!(open.is_empty() && !(profile.speaks_after_tools && was("tool")), "{body}");
+                assert!(profile.users == Users::AsTheyStand || !was("user"), "{body}");
             }
             "system" | "developer" => {
-                assert!(
-                    open.is_empty() && (profile.systems == Systems::AsTheyStand || place == 0),
-                    "{body}"
-                );
+                let is_taken = match profile.systems {
+                    Systems::AsTheyStand => true,
+                    Systems::OneInFront => place == 0,
+                    Systems::InUser => false,
+                };
+                assert!(open.is_empty() && is_taken, "{body}");
             }
             other => panic!("{other}"),
         }

@@ -6,13 +6,14 @@ use crewagent_core::context::holds_object;
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::payload::Payload;
 use crewagent_core::prompt;
+use crewagent_core::tool::render::render;
 use serde_json::{Map, Value as Json, json};
 
 use super::Options;
 use super::object::ObjectWriter;
 use crate::ids::Ids;
 use crate::names::ToolNames;
-use crate::profile::{NoWords, Profile, ReasoningEcho, SystemRole, Systems};
+use crate::profile::{NoWords, Profile, ReasoningEcho, SystemRole};
 
 /// Names of the fields that carry thoughts.
 const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_text"];
@@ -60,14 +61,6 @@ impl<'m> ModelMessage<'m> {
 impl<'o> MessageWriter<'o> {
     pub(super) fn new(options: &Options<'o>, names: &'o ToolNames) -> Self {
         Self { profile: options.profile, source: options.source, names }
-    }
-
-    /// Returns true if all system messages become one.
-    pub(super) fn has_one_system(&self) -> bool {
-        match self.profile.systems {
-            Systems::AsTheyStand => false,
-            Systems::OneInFront => true,
-        }
     }
 
     pub(super) fn system(&self, text: &str, out: &mut Vec<u8>) {
@@ -140,15 +133,26 @@ impl<'o> MessageWriter<'o> {
         out.push(b']');
     }
 
-    /// Writes the result of a call; without one, a note that there is none.
-    pub(super) fn answer(&self, id: &str, content: Option<&Payload>, out: &mut Vec<u8>) {
+    /// Writes the result of a call as its model reads it; without one, a note that there is none.
+    pub(super) fn answer(
+        &self,
+        id: &str,
+        call: &ToolCall,
+        content: Option<&Payload>,
+        out: &mut Vec<u8>,
+    ) {
+        let interrupted;
+        let result = match content {
+            Some(content) => content.inline().map_or("", |text| text),
+            None => {
+                interrupted = prompt::interrupted();
+                &interrupted
+            }
+        };
         let mut message = ObjectWriter::new(out);
         message.put("role", "tool");
         message.put("tool_call_id", id);
-        match content {
-            Some(content) => message.put("content", content.inline().map_or("", |text| text)),
-            None => message.put("content", &prompt::interrupted()),
-        }
+        message.put("content", &render(&call.name, arguments(call), result));
         message.end();
     }
 

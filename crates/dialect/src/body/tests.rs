@@ -112,7 +112,8 @@ fn what_was_lent_is_gone_on_with_or_rendered_anew() {
 
 #[test]
 fn answers_that_miss_are_made_up_and_others_dropped() {
-    let unknown: Json = crewagent_core::prompt::interrupted().into();
+    let unknown = "Failed: The run was interrupted before this call was answered, so it is not known whether it took \
+                   effect. Look at the current state of the files before you repeat it. (E_UNKNOWN_OUTCOME)";
     check_sent(
         generic(),
         &[
@@ -178,6 +179,128 @@ fn there_is_always_something_to_answer() {
             { "role": "user", "content": "d" },
         ]),
     );
+}
+
+#[test]
+fn answers_are_sent_as_models_read_them() {
+    let read = json!({"ok": true, "path": "@project/a.md", "bytes": 8, "totalLines": 2, "content": "one\n\\d+\n"});
+    let chosen = json!({"ok": true, "answer": "b"}).to_string();
+    let asked = call("c", "ui_ask_user", r#"{"question":"?","options":["a","b"]}"#);
+    let of_server = r#"{"ok":true,"content":"x"}"#;
+    let messages = [
+        Message::user("go"),
+        calls(vec![call("a", "fs.read", "{}"), call("b", "mcp.x.y", "{}"), asked]),
+        answer("a", &read.to_string()),
+        answer("b", of_server),
+        answer("c", &chosen),
+    ];
+    let sent = request(generic(), true, &messages);
+    let text = |place: usize| sent["messages"][place]["content"].as_str().unwrap();
+    assert_eq!(text(2), "@project/a.md, lines 1-2 of 2\n1|one\n2|\\d+");
+    assert_eq!(text(3), of_server);
+    assert_eq!(text(4), "The user chose: b.");
+}
+
+fn with(changes: Json) -> Profile {
+    generic().with(changes.as_object().unwrap()).unwrap()
+}
+
+#[test]
+fn neighbouring_messages_of_the_user_become_one() {
+    let empty =
+        Message::Assistant { content: None, tool_calls: vec![], from: None, extra: Map::new() };
+    let messages = [
+        Message::user("anchor"),
+        empty,
+        Message::user("nudge"),
+        Message::assistant("hi"),
+        Message::system("late rules"),
+        Message::user("a"),
+        Message::user(" "),
+        Message::user("b"),
+    ];
+    check_sent(
+        generic(),
+        &messages,
+        json!([
+            { "role": "user", "content": "anchor\n\nnudge" },
+            { "role": "assistant", "content": "hi" },
+            { "role": "user", "content": "late rules\n\na\n\nb" },
+        ]),
+    );
+    check_sent(
+        &with(json!({ "users": "as-they-stand" })),
+        &messages,
+        json!([
+            { "role": "user", "content": "anchor" },
+            { "role": "user", "content": "nudge" },
+            { "role": "assistant", "content": "hi" },
+            { "role": "user", "content": "late rules" },
+            { "role": "user", "content": "a" },
+            { "role": "user", "content": "b" },
+        ]),
+    );
+}
+
+#[test]
+fn rules_can_open_the_first_message_of_the_user() {
+    let profile = with(json!({ "systems": "in-user" }));
+    let rules = [Message::system("rules"), Message::system("persona")];
+    let [first, second] = rules.clone();
+    check_sent(
+        &profile,
+        &[first, second, Message::user("go"), Message::assistant("hi"), Message::system("late")],
+        json!([
+            { "role": "user", "content": "rules\n\npersona\n\ngo" },
+            { "role": "assistant", "content": "hi" },
+            { "role": "user", "content": "late" },
+        ]),
+    );
+    check_sent(
+        &profile,
+        &rules,
+        json!([{ "role": "user", "content": "rules\n\npersona\n\nGo on." }]),
+    );
+    let [first, _] = rules;
+    check_sent(
+        &profile,
+        &[first, Message::user(" "), Message::assistant("hi")],
+        json!([
+            { "role": "user", "content": "rules\n\n(nothing)" },
+            { "role": "assistant", "content": "hi" },
+            { "role": "user", "content": "Go on." },
+        ]),
+    );
+}
+
+#[test]
+fn the_model_is_never_first() {
+    check_sent(
+        generic(),
+        &[Message::system("rules"), Message::assistant("hi"), Message::user("go")],
+        json!([
+            { "role": "system", "content": "rules" },
+            { "role": "user", "content": "Go on." },
+            { "role": "assistant", "content": "hi" },
+            { "role": "user", "content": "go" },
+        ]),
+    );
+}
+
+#[test]
+fn another_message_of_the_user_changes_only_the_last_one() {
+    let (names, tools) = tools();
+    let options = options(generic());
+    let mut body = Body::default();
+    let mut messages = vec![Arc::new(Message::user("a")), Arc::new(Message::assistant("b"))];
+    messages.push(Arc::new(Message::user("c")));
+    let before = body.render(&options, &names, &messages, &tools).to_vec();
+    messages.push(Arc::new(Message::user("d")));
+    let after = body.render(&options, &names, &messages, &tools).to_vec();
+    assert!(after.starts_with(before.strip_suffix(br#""}]}"#).unwrap()));
+    messages.push(Arc::new(Message::assistant("e")));
+    let last = body.render(&options, &names, &messages, &tools).to_vec();
+    assert!(last.starts_with(after.strip_suffix(b"]}").unwrap()));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The messages of a request in their order, repaired where providers would refuse them.
 //!
 //! The form of a message depends on those before it and, while it is held back, on those after it. A message is written
-//! once its end is known, so written bytes never change.
+//! once its end is known, so written bytes never change; only what ends a request is written before that, and written
+//! anew by the next one.
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use crewagent_core::payload::Payload;
 
 use super::speech::{MessageWriter, ModelMessage};
 use crate::ids::Ids;
+use crate::profile::{Systems, Users};
 
 /// Substitute for empty input of the user.
 const NOTHING: &str = "(nothing)";
@@ -27,6 +29,8 @@ pub(super) struct Thread {
     start: usize,
     marks: Vec<Checkpoint>,
     last: MessageRole,
+    /// True if a message other than the rules is written.
+    is_begun: bool,
     held: Held,
     /// The user's input was empty, and no message has followed.
     is_silent: bool,
@@ -47,6 +51,7 @@ struct Checkpoint {
     ids: usize,
     called: usize,
     last: MessageRole,
+    is_begun: bool,
 }
 
 /// Role of the last written message.
@@ -67,6 +72,8 @@ enum Held {
     Nothing,
     /// System messages that become one.
     Systems(String),
+    /// Text of the user, in one or more messages.
+    User(String),
     /// Text of the model, in one or more messages.
     Text(Arc<Message>, Option<String>),
     /// Calls, and their results so far.
@@ -88,6 +95,7 @@ impl Thread {
         self.ids.truncate(mark.ids);
         self.called.truncate(mark.called);
         self.last = mark.last;
+        self.is_begun = mark.is_begun;
         self.held = Held::Nothing;
         self.is_silent = false;
         out.truncate(start + mark.bytes);
@@ -129,8 +137,7 @@ impl Thread {
         match self.last {
             MessageRole::User | MessageRole::Tool => {}
             MessageRole::Nobody | MessageRole::System | MessageRole::Assistant => {
-                let text = if self.is_silent { NOTHING } else { GO_ON };
-                self.write_user(speech, text, out);
+                self.write_user(speech, self.substitute(), out);
             }
         }
     }
@@ -139,20 +146,22 @@ impl Thread {
         if is_blank(text) {
             return;
         }
-        if !speech.has_one_system() {
-            self.release(speech, place, out);
-            self.next(MessageRole::System, out);
-            return speech.system(text, out);
+        match speech.profile.systems {
+            Systems::AsTheyStand => {
+                self.release(speech, place, out);
+                self.next(MessageRole::System, out);
+                return speech.system(text, out);
+            }
+            Systems::OneInFront | Systems::InUser => {}
         }
         match &mut self.held {
-            Held::Systems(texts) => {
-                texts.push_str(BETWEEN);
-                texts.push_str(text);
-            }
+            Held::Systems(texts) => join(texts, text),
             Held::Nothing if self.last == MessageRole::Nobody => {
                 self.held = Held::Systems(text.to_owned())
             }
-            Held::Nothing | Held::Text(..) | Held::Calls(..) => self.user(speech, place, text, out),
+            Held::Nothing | Held::User(_) | Held::Text(..) | Held::Calls(..) => {
+                self.user(speech, place, text, out)
+            }
         }
     }
 
@@ -161,10 +170,31 @@ impl Thread {
         self.is_silent |= !matches!(self.held, Held::Calls(..));
     }
 
+    /// Takes text of the user. It joins text of the user before it, and rules that are to stand in it.
     fn user(&mut self, speech: &MessageWriter<'_>, place: usize, text: &str, out: &mut Vec<u8>) {
-        self.release(speech, place, out);
+        let opening = match (&mut self.held, speech.profile.systems) {
+            (Held::User(texts), _) | (Held::Systems(texts), Systems::InUser) => {
+                Some(std::mem::take(texts))
+            }
+            (Held::Systems(_), Systems::AsTheyStand | Systems::OneInFront)
+            | (Held::Nothing | Held::Text(..) | Held::Calls(..), _) => None,
+        };
+        let text = match opening {
+            Some(mut texts) => {
+                self.held = Held::Nothing;
+                join(&mut texts, text);
+                texts
+            }
+            None => {
+                self.release(speech, place, out);
+                text.to_owned()
+            }
+        };
         self.is_silent = false;
-        self.write_user(speech, text, out);
+        match speech.profile.users {
+            Users::Joined => self.held = Held::User(text),
+            Users::AsTheyStand => self.write_user(speech, &text, out),
+        }
     }
 
     fn words(
@@ -180,8 +210,7 @@ impl Thread {
             let joined = joined.get_or_insert_with(|| {
                 ModelMessage::of(first).words.unwrap_or_default().to_owned()
             });
-            joined.push_str(BETWEEN);
-            joined.push_str(words);
+            join(joined, words);
             return;
         }
         self.release(speech, place, out);
@@ -233,11 +262,20 @@ impl Thread {
     fn write_held(&mut self, speech: &MessageWriter<'_>, out: &mut Vec<u8>) {
         match std::mem::take(&mut self.held) {
             Held::Nothing => {}
-            Held::Systems(text) => {
-                self.next(MessageRole::System, out);
-                speech.system(&text, out);
-            }
+            Held::Systems(mut text) => match speech.profile.systems {
+                Systems::AsTheyStand | Systems::OneInFront => {
+                    self.next(MessageRole::System, out);
+                    speech.system(&text, out);
+                }
+                // The user has said nothing that they could stand in.
+                Systems::InUser => {
+                    join(&mut text, self.substitute());
+                    self.write_user(speech, &text, out);
+                }
+            },
+            Held::User(text) => self.write_user(speech, &text, out),
             Held::Text(message, joined) => {
+                self.begin(speech, out);
                 self.next(MessageRole::Assistant, out);
                 let said = match &joined {
                     // Extra data of one of them does not apply to all of them.
@@ -257,6 +295,7 @@ impl Thread {
         answers: &[Option<Payload>],
         out: &mut Vec<u8>,
     ) {
+        self.begin(speech, out);
         let said = ModelMessage::of(message);
         for call in said.calls {
             let name = speech.name(call);
@@ -267,10 +306,22 @@ impl Thread {
         let ids = speech.ids(said.calls, &mut self.ids);
         self.next(MessageRole::Assistant, out);
         speech.assistant(&said, &ids, out);
-        for (id, answer) in ids.iter().zip(answers) {
+        for ((id, call), answer) in ids.iter().zip(said.calls).zip(answers) {
             self.next(MessageRole::Tool, out);
-            speech.answer(id, answer.as_ref(), out);
+            speech.answer(id, call, answer.as_ref(), out);
         }
+    }
+
+    /// Writes a message of the user before the first one of the model, if there is none.
+    fn begin(&mut self, speech: &MessageWriter<'_>, out: &mut Vec<u8>) {
+        if !self.is_begun {
+            self.write_user(speech, GO_ON, out);
+        }
+    }
+
+    /// Returns the text of a user who said nothing.
+    fn substitute(&self) -> &'static str {
+        if self.is_silent { NOTHING } else { GO_ON }
     }
 
     fn write_user(&mut self, speech: &MessageWriter<'_>, text: &str, out: &mut Vec<u8>) {
@@ -287,6 +338,7 @@ impl Thread {
         if self.last != MessageRole::Nobody {
             out.push(b',');
         }
+        self.is_begun |= role != MessageRole::System;
         self.last = role;
     }
 
@@ -300,9 +352,16 @@ impl Thread {
                 ids: self.ids.len(),
                 called: self.called.len(),
                 last: self.last,
+                is_begun: self.is_begun,
             });
         }
     }
+}
+
+/// Appends a text after a blank line.
+fn join(texts: &mut String, text: &str) {
+    texts.push_str(BETWEEN);
+    texts.push_str(text);
 }
 
 fn is_blank(text: &str) -> bool {

@@ -264,18 +264,25 @@ impl<'l> Measurements<'l> {
             user("Answer with the word done."),
         ]);
         let asked = self.try_with(|profile| profile.systems = Systems::AsTheyStand, question)?;
-        let is_one = self.endpoint.profile.systems == Systems::OneInFront;
-        match asked.reply {
-            Ok(_) if is_one => {
+        let profile = &mut self.endpoint.profile;
+        match (asked.reply, profile.systems) {
+            (Ok(_), Systems::OneInFront) => {
                 let words = "taken in the middle; one in front is sent, which every model reads";
                 self.found(NAME, Some(true), words);
             }
-            Ok(_) => self.found(NAME, Some(true), "taken in the middle"),
-            Err(failure) if is_refusal(&failure) => {
-                self.endpoint.profile.systems = Systems::OneInFront;
+            (Ok(_), Systems::InUser) => {
+                let words = "taken in the middle; none is sent, which every model reads";
+                self.found(NAME, Some(true), words);
+            }
+            (Ok(_), Systems::AsTheyStand) => self.found(NAME, Some(true), "taken in the middle"),
+            (Err(failure), Systems::InUser) if is_refusal(&failure) => {
+                self.found(NAME, Some(false), "none is sent");
+            }
+            (Err(failure), _) if is_refusal(&failure) => {
+                profile.systems = Systems::OneInFront;
                 self.found(NAME, Some(false), "only one, in front");
             }
-            Err(_) => self.found(NAME, None, "could not be measured"),
+            (Err(_), _) => self.found(NAME, None, "could not be measured"),
         }
         Ok(())
     }
