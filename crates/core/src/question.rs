@@ -1,5 +1,6 @@
 //! Questions to the user and their valid answers.
 
+pub mod agreement;
 pub mod approval;
 pub mod form;
 mod pick;
@@ -8,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use self::agreement::Agreement;
 use self::approval::{Approval, Consent};
 use self::form::Form;
 use self::pick::Named;
@@ -152,9 +154,9 @@ impl Question {
             QuestionKind::Text => Ok(text.into()),
             QuestionKind::Choice if self.multi => self.several(text),
             QuestionKind::Choice => self.one(text).map(|choice| choice.value.as_str().into()),
-            QuestionKind::Confirm => {
-                confirmed(text).map(Json::Bool).ok_or_else(|| "Please answer yes or no.".to_owned())
-            }
+            QuestionKind::Confirm => read_yes_no(text)
+                .map(Json::Bool)
+                .ok_or_else(|| "Please answer yes or no.".to_owned()),
             QuestionKind::Approval => Consent::read(text).map(|consent| consent.to_json()),
             QuestionKind::Form => match &self.schema {
                 Some(form) => form.answer(text),
@@ -192,13 +194,12 @@ impl Question {
     }
 }
 
-/// Parses a yes or no in its common spellings.
-fn confirmed(text: &str) -> Option<bool> {
-    let word = text.trim().trim_end_matches(['.', '!', '。', '！']).to_lowercase();
-    match word.as_str() {
-        "yes" | "y" | "true" | "是" => Some(true),
-        "no" | "n" | "false" | "否" => Some(false),
-        _ => None,
+/// Reads a yes or no.
+fn read_yes_no(text: &str) -> Option<bool> {
+    match agreement::read(text) {
+        Agreement::Yes => Some(true),
+        Agreement::No => Some(false),
+        Agreement::Other => None,
     }
 }
 
@@ -326,13 +327,13 @@ mod tests {
 
     #[test]
     fn yes_and_no_have_several_spellings() {
-        for text in ["yes", "Y", "true", "是", " Yes! "] {
+        for text in ["yes", "Y", "true", "是", " Yes! ", "好的", "ok, go on"] {
             check(QuestionKind::Confirm, text, json!(true));
         }
-        for text in ["no", "N", "false", "否", "no."] {
+        for text in ["no", "N", "false", "否", "no.", "不要", "not yet"] {
             check(QuestionKind::Confirm, text, json!(false));
         }
-        for text in ["", "maybe", "1", "yes but later"] {
+        for text in ["", "maybe", "1", "yes but later", "ok but shorter"] {
             check_refused(QuestionKind::Confirm, false, text, "yes or no");
         }
     }
