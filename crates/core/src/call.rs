@@ -1,7 +1,8 @@
 //! Tool calls: the model's text, parsed once into a typed value.
 //!
-//! Parsing is lenient where no misunderstanding is possible (a number in quotes, arguments that were encoded twice) and
-//! strict everywhere else. A refusal names every mistake and ends with an example, so that one correction is enough.
+//! Parsing is lenient where no misunderstanding is possible (a number in quotes, a key as other tools name it, arguments
+//! that were encoded twice) and strict everywhere else. A refusal names every mistake and ends with an example, so that
+//! one correction is enough.
 
 mod arguments;
 mod ask;
@@ -13,6 +14,8 @@ pub mod server_tool;
 mod state;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_aliases;
 #[cfg(test)]
 mod tests_patch;
 
@@ -312,6 +315,7 @@ fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {
     let wire = name.replace(['_', '-'], ".");
     let similar = nearest(name, names.iter().copied())
         .or_else(|| nearest(&wire, names.iter().copied()))
+        .or_else(|| Tool::alias(name).map(Tool::name).filter(|name| names.contains(name)))
         .filter(|_| tool.is_none());
     let mut hint = similar.map(|name| format!("Did you mean `{name}`? ")).unwrap_or_default();
     hint.push_str(&format!("Available: {}.", ticked(&names)));

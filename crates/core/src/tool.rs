@@ -117,7 +117,7 @@ const CATALOGUE: [ToolEntry; 10] = [
         name: "ui.ask_user",
         wire_name: "ui_ask_user",
         is_write: false,
-        parameters: &["question", "kind", "options", "multi", "schema"],
+        parameters: &["question", "options", "fields", "kind", "multi", "schema"],
         example: r#"{"question":"Which topic?"}"#,
     },
     ToolEntry {
@@ -135,6 +135,27 @@ const CATALOGUE: [ToolEntry; 10] = [
         example: r#"{"variables":{"topic":"x"}}"#,
     },
 ];
+
+/// Names of our tools in other programs.
+const ALIASES: [(&str, Tool); 15] = [
+    ("read_file", Tool::Read),
+    ("write_file", Tool::Write),
+    ("create_file", Tool::Write),
+    ("list_dir", Tool::List),
+    ("ls", Tool::List),
+    ("grep", Tool::Search),
+    ("search_files", Tool::Search),
+    ("edit_file", Tool::Patch),
+    ("str_replace", Tool::Patch),
+    ("ask_user", Tool::AskUser),
+    ("finish_node", Tool::CompleteNode),
+    ("next_step", Tool::CompleteNode),
+    ("complete_node", Tool::CompleteNode),
+    ("complete_step", Tool::CompleteNode),
+    ("runtime_complete_node", Tool::CompleteNode),
+];
+/// Prefix that some models put before every name.
+const PREFIX: &str = "functions.";
 
 impl Tool {
     /// All tools, in the order in which models see them.
@@ -158,6 +179,18 @@ impl Tool {
     /// Finds the tool of this name, canonical (`fs.read`) or in wire form (`fs_read`).
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name || tool.wire_name() == name)
+    }
+
+    /// Finds the tool that a model means: by a name of its own, or by one that other programs use. If `is_taken` says
+    /// that a tool of a server has that name, it is ambiguous and means none.
+    pub fn resolve(name: &str, is_taken: impl Fn(&str) -> bool) -> Option<Self> {
+        let name = without_prefix(name);
+        Self::named(name).or_else(|| Self::alias(name).filter(|_| !is_taken(name)))
+    }
+
+    /// Finds the tool that other programs call by this name.
+    pub(crate) fn alias(name: &str) -> Option<Self> {
+        ALIASES.into_iter().find(|(alias, _)| *alias == name).map(|(_, tool)| tool)
     }
 
     /// Returns the canonical name.
@@ -184,6 +217,12 @@ impl Tool {
     pub(crate) fn example(self) -> &'static str {
         self.entry().example
     }
+}
+
+/// Returns a name without blanks around it and without the prefix that some models put before it.
+pub(crate) fn without_prefix(name: &str) -> &str {
+    let name = name.trim();
+    name.strip_prefix(PREFIX).unwrap_or(name)
 }
 
 /// Returns the canonical name of a tool, in either spelling.

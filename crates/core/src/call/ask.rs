@@ -1,7 +1,7 @@
 //! The arguments of `ui.ask_user`.
 
 use crewagent_format::wording::quoted;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::Tool;
 use super::params::{Params, Problems};
@@ -34,21 +34,68 @@ pub(super) fn ask(arguments: &Map<String, Json>, problems: &mut Problems) -> Opt
             problems.mistake(format!("`question` has more than {MAX_QUESTION} bytes"));
         }
     }
-    let options = options(&params, problems);
-    let schema = params.structure("schema").map(std::borrow::Cow::into_owned);
-    let schema = schema.filter(|schema| schema.as_object().is_none_or(|keys| !keys.is_empty()));
+    let mut options = options(&params, problems);
+    let schema = schema(&params, problems);
+    let multi = params.flag("multi", problems);
+    let is_yes_no = !multi && is_yes_no(&options);
     let kind = match params.get("kind") {
         Some(_) => params.choice("kind", &KINDS, problems)?,
         // The other fields imply the kind of question.
+        None if is_yes_no => QuestionKind::Confirm,
         None if !options.is_empty() => QuestionKind::Choice,
         None if schema.is_some() => QuestionKind::Form,
         None => QuestionKind::Text,
     };
-    let multi = params.flag("multi", problems);
+    if kind == QuestionKind::Confirm && is_yes_no {
+        options.clear();
+    }
     check_kind(kind, &options, multi, problems);
     let form = form(kind, schema.as_ref(), problems);
     let question = question?.to_owned();
     Some(Question { question, kind, options, multi, schema: form, approval: None })
+}
+
+/// Returns true if the options are a yes and a no, and nothing else.
+fn is_yes_no(options: &[QuestionOption]) -> bool {
+    const PAIRS: [[&str; 2]; 2] = [["yes", "no"], ["是", "否"]];
+    let [one, other] = options else { return false };
+    let is_word = |option: &QuestionOption, word: &str| {
+        let is_it = |text: &str| text.trim().to_lowercase() == word;
+        let label = option.label.as_deref().filter(|label| !label.trim().is_empty());
+        is_it(&option.value) && label.is_none_or(is_it) && option.description.is_none()
+    };
+    let is_pair = |[yes, no]: [&str; 2]| {
+        is_word(one, yes) && is_word(other, no) || is_word(one, no) && is_word(other, yes)
+    };
+    PAIRS.into_iter().any(is_pair)
+}
+
+/// Returns the schema of a form: as given, or of required texts with the names in `fields`.
+fn schema(params: &Params<'_>, problems: &mut Problems) -> Option<Json> {
+    let is_empty = |schema: &Json| schema.as_object().is_some_and(Map::is_empty);
+    let schema = params.structure("schema").map(std::borrow::Cow::into_owned);
+    let schema = schema.filter(|schema| !is_empty(schema));
+    let names = params.list("fields", problems).unwrap_or_default();
+    if names.is_empty() {
+        return schema;
+    }
+    if schema.is_some() {
+        problems.mistake("`fields` and `schema` are both there; give one");
+        return schema;
+    }
+    let mut properties = Map::new();
+    for (index, name) in names.iter().enumerate() {
+        let Some(name) = name.as_str() else {
+            let kind = crewagent_format::wording::kind(name);
+            problems.mistake(format!("`fields[{index}]` must be a string, but it is {kind}"));
+            continue;
+        };
+        if properties.insert(name.to_owned(), json!({ "type": "string" })).is_some() {
+            problems.mistake(format!("`fields[{index}]` {} is there twice", quoted(name)));
+        }
+    }
+    let required: Vec<&String> = properties.keys().collect();
+    Some(json!({ "type": "object", "required": required, "properties": properties }))
 }
 
 fn check_kind(
@@ -75,11 +122,11 @@ fn check_kind(
 fn form(kind: QuestionKind, schema: Option<&Json>, problems: &mut Problems) -> Option<Form> {
     match schema {
         None if kind == QuestionKind::Form => problems.mistake(
-            "a question of kind `form` needs `schema`, such as {\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}}}",
+            "a question of kind `form` needs `fields`, such as [\"name\"], or `schema`, such as {\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}}}",
         ),
         None => {}
         Some(_) if kind != QuestionKind::Form => {
-            problems.mistake("`schema` belongs to a question of kind `form`");
+            problems.mistake("`schema` and `fields` belong to a question of kind `form`");
         }
         Some(schema) if schema.to_string().len() > MAX_SCHEMA => {
             problems.mistake(format!("`schema` has more than {MAX_SCHEMA} bytes"));

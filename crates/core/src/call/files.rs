@@ -31,17 +31,8 @@ pub(super) fn list(arguments: &Map<String, Json>, problems: &mut Problems) -> Op
 }
 
 pub(super) fn search(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<SearchCall> {
-    let mut known = Tool::Search.parameters().to_vec();
-    known.push("pattern");
-    let params = Params::open(arguments, &known, problems);
-    let query = match (params.get("query"), params.get("pattern")) {
-        (Some(query), Some(pattern)) if query != pattern => {
-            problems.mistake("`query` and `pattern` are the same parameter; give one");
-            None
-        }
-        (None, Some(_)) => params.text("pattern", problems),
-        (Some(_), _) | (None, None) => params.required_text("query", problems),
-    };
+    let params = Params::open(arguments, Tool::Search.parameters(), problems);
+    let query = params.required_text("query", problems);
     if query.is_some_and(str::is_empty) {
         problems.mistake("`query` is empty");
     }

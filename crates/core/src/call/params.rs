@@ -17,25 +17,39 @@ const SHOWN: usize = 20;
 /// Largest whole number that a float represents exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Names of our parameters in other tools.
-const SAYINGS: &[(&str, &str)] = &[
+/// Names of our parameters in other tools, in lower case and without `_` and `-`. They are accepted.
+const ALIASES: &[(&str, &str)] = &[
     ("file", "path"),
     ("filename", "path"),
     ("filepath", "path"),
-    ("directory", "path"),
     ("dir", "path"),
     ("folder", "path"),
+    ("text", "content"),
+    ("contents", "content"),
+    ("body", "content"),
+    ("pattern", "query"),
+    ("oldstring", "old"),
+    ("oldstr", "old"),
+    ("newstring", "new"),
+    ("newstr", "new"),
+    ("input", "patch"),
+    ("prompt", "question"),
+    ("message", "question"),
+    ("choices", "options"),
+];
+
+/// Names that resemble a parameter and may mean something else. They are refused, and the parameter is suggested.
+const SAYINGS: &[(&str, &str)] = &[
+    ("directory", "path"),
     ("source", "path"),
     ("oldpath", "path"),
     ("destination", "to"),
     ("target", "to"),
     ("newpath", "to"),
-    ("text", "content"),
-    ("contents", "content"),
     ("data", "content"),
-    ("body", "content"),
     ("from", "startLine"),
     ("from", "path"),
+    // Others count from 0.
     ("offset", "startLine"),
     ("to", "endLine"),
     ("limit", "endLine"),
@@ -43,30 +57,19 @@ const SAYINGS: &[(&str, &str)] = &[
     ("include", "globs"),
     ("glob", "globs"),
     ("ignorecase", "caseSensitive"),
-    ("oldstring", "old"),
-    ("oldstr", "old"),
     ("oldtext", "old"),
     ("search", "old"),
     ("search", "query"),
     ("find", "old"),
-    ("newstring", "new"),
-    ("newstr", "new"),
     ("newtext", "new"),
     ("replace", "new"),
     ("replaceall", "all"),
     ("replaceall", "edits"),
-    ("oldstring", "edits"),
-    ("oldstr", "edits"),
-    ("newstring", "edits"),
-    ("newstr", "edits"),
     ("replacements", "edits"),
     ("changes", "edits"),
     ("frontmatter", "update"),
     ("sha256", "ifMatchSha256"),
     ("ifmatch", "ifMatchSha256"),
-    ("prompt", "question"),
-    ("message", "question"),
-    ("choices", "options"),
     ("type", "kind"),
     ("multiple", "multi"),
 ];
@@ -132,12 +135,14 @@ fn listed(mistakes: &[String]) -> String {
 /// Values of one object.
 pub(super) struct Params<'j> {
     object: &'j Map<String, Json>,
+    /// Values that stand under another name.
+    renamed: Vec<(&'static str, &'j Json)>,
     /// Prefix that locates the object, such as `edits[0].`; empty for the arguments themselves.
     at: String,
 }
 
 impl<'j> Params<'j> {
-    /// Opens the arguments of a call. Unknown keys are mistakes.
+    /// Opens the arguments of a call. Keys of other tools are understood; unknown keys are mistakes.
     pub(super) fn open(
         object: &'j Map<String, Json>,
         known: &[&'static str],
@@ -167,11 +172,22 @@ impl<'j> Params<'j> {
         known: &[&'static str],
         problems: &mut Problems,
     ) -> Self {
-        for key in object.keys().filter(|key| !known.contains(&key.as_str())) {
-            problems.mistake(unknown(at, key, known));
+        let prefix = if at.is_empty() { String::new() } else { format!("{at}.") };
+        let mut params = Self { object, renamed: Vec::new(), at: prefix };
+        for (key, value) in object.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
+            match real_key(key, known) {
+                Some(_) if value.is_null() => {}
+                Some(real) => match params.get(real) {
+                    Some(other) if other != value => {
+                        problems.mistake(same_key(&params.name(real), &params.name(key)));
+                    }
+                    Some(_) => {}
+                    None => params.renamed.push((real, value)),
+                },
+                None => problems.mistake(unknown(at, key, known)),
+            }
         }
-        let at = if at.is_empty() { String::new() } else { format!("{at}.") };
-        Self { object, at }
+        params
     }
 
     /// Returns the name of a key for messages.
@@ -181,7 +197,8 @@ impl<'j> Params<'j> {
 
     /// Returns a value; null counts as absent.
     pub(super) fn get(&self, key: &str) -> Option<&'j Json> {
-        self.object.get(key).filter(|value| !value.is_null())
+        let own = self.object.get(key).filter(|value| !value.is_null());
+        own.or_else(|| self.renamed.iter().find(|(name, _)| *name == key).map(|(_, value)| *value))
     }
 
     fn wrong(&self, key: &str, wanted: &str, value: &Json, problems: &mut Problems) {
@@ -313,9 +330,25 @@ impl<'j> Params<'j> {
     }
 }
 
+/// Returns the parameter that a key means: it is spelt otherwise, or other tools name it so.
+pub(super) fn real_key(key: &str, known: &[&'static str]) -> Option<&'static str> {
+    let written = plain(key);
+    let alias = ALIASES.iter().find(|(alias, real)| *alias == written && known.contains(real));
+    known.iter().copied().find(|real| plain(real) == written).or(alias.map(|(_, real)| *real))
+}
+
+/// Returns the mistake of two keys that mean the same and have two values.
+pub(super) fn same_key(real: &str, other: &str) -> String {
+    format!("{real} and {other} are the same parameter; give one")
+}
+
+/// Returns a key in lower case, without what joins its words.
+fn plain(key: &str) -> String {
+    key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
 fn unknown(at: &str, key: &str, known: &[&'static str]) -> String {
-    let plain: String =
-        key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect();
+    let plain = plain(key);
     let saying = SAYINGS.iter().find(|(word, meant)| *word == plain && known.contains(meant));
     let meant = nearest(key, known.iter().copied()).or(saying.map(|(_, meant)| *meant));
     let meant = meant.map(|word| format!(" (did you mean `{word}`?)")).unwrap_or_default();

@@ -1,11 +1,12 @@
 //! The arguments of `fs.apply_patch`, also nested under `patch` or several under `patches`.
 
 use crewagent_format::integrity::Digest;
-use crewagent_format::wording::kind;
+use crewagent_format::wording::{kind, ticked};
 use serde_json::{Map, Value as Json};
 
+use super::arguments::unwrapped;
 use super::files::check_ends;
-use super::params::{Params, Problems};
+use super::params::{Params, Problems, real_key, same_key};
 use super::{FilePatchCall, Operation, PatchCall, Tool};
 use crate::refusal::Refusal;
 use crate::state::document::STATE_FILE;
@@ -15,6 +16,8 @@ use crate::vpath::{Mount, VPath, WritablePath};
 
 /// Maximum number of patches of a call.
 const MAX_PATCHES: usize = 100;
+/// Keys of an edit.
+const EDIT: [&str; 3] = ["old", "new", "all"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PatchKind {
@@ -51,7 +54,8 @@ impl PatchKind {
 pub(super) fn patch(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<PatchCall> {
     let mut known = Tool::Patch.parameters().to_vec();
     known.extend(["patch", "patches"]);
-    let params = Params::open(arguments, &known, problems);
+    let arguments = with_own_keys(arguments, "", &known, problems);
+    let params = Params::open(&arguments, &known, problems);
     let mut outer = arguments.clone();
     outer.retain(|key, value| Tool::Patch.parameters().contains(&key.as_str()) && !value.is_null());
     let patches = match (params.structure("patch"), params.get("patches")) {
@@ -116,6 +120,7 @@ fn nested(
         problems.mistake(format!("`{at}` must be an object, but it is {}{hint}", kind(inner)));
         return None;
     };
+    let inner = with_own_keys(inner, at, Tool::Patch.parameters(), problems);
     let mut whole = outer.clone();
     for (key, value) in inner.iter().filter(|(_, value)| !value.is_null()) {
         match whole.insert(key.clone(), value.clone()) {
@@ -128,6 +133,56 @@ fn nested(
     one(&whole, at, problems)
 }
 
+/// Returns the arguments with the keys of this tool: a diff in `patch` is a `diff`, and a bare `old` and `new` are the
+/// only one of `edits`.
+fn with_own_keys(
+    object: &Map<String, Json>,
+    at: &str,
+    known: &[&'static str],
+    problems: &mut Problems,
+) -> Map<String, Json> {
+    let name = |key: &str| match at {
+        "" => format!("`{key}`"),
+        at => format!("`{at}.{key}`"),
+    };
+    let (mut own, mut edit) = (Map::new(), Map::new());
+    for (key, value) in object {
+        let is_known = known.contains(&key.as_str());
+        let part = real_key(key, &EDIT).filter(|_| !is_known);
+        let real = if is_known { None } else { real_key(key, known) };
+        let is_diff = real.unwrap_or(key) == "patch"
+            && value.as_str().is_some_and(|text| unwrapped(text).is_none());
+        let (target, real) = match part {
+            Some(part) => (&mut edit, part),
+            None if is_diff => (&mut own, "diff"),
+            None => (&mut own, real.unwrap_or(key)),
+        };
+        match target.get(real).filter(|other| !other.is_null()) {
+            Some(_) if value.is_null() => {}
+            Some(other) if other != value => {
+                problems.mistake(same_key(&name(real), &name(key)));
+            }
+            Some(_) | None => {
+                target.insert(real.to_owned(), value.clone());
+            }
+        }
+    }
+    if edit.values().all(Json::is_null) {
+        return own;
+    }
+    if own.get("edits").is_some_and(|edits| !is_blank(edits)) {
+        let keys: Vec<&String> = edit.keys().collect();
+        problems.mistake(format!(
+            "{} and {} are both there; give one",
+            name("edits"),
+            ticked(keys)
+        ));
+    } else {
+        own.insert("edits".to_owned(), Json::Array(vec![Json::Object(edit)]));
+    }
+    own
+}
+
 fn one(object: &Map<String, Json>, at: &str, problems: &mut Problems) -> Option<FilePatchCall> {
     file(&Params::open_at(object, at, Tool::Patch.parameters(), problems), problems)
 }
@@ -135,11 +190,10 @@ fn one(object: &Map<String, Json>, at: &str, problems: &mut Problems) -> Option<
 fn file(params: &Params<'_>, problems: &mut Problems) -> Option<FilePatchCall> {
     let path = params.writable("path", problems);
     let if_match: Option<Digest> = params.digest("ifMatchSha256", problems);
-    if params.get("operation").is_none() {
-        let name = params.name("operation");
-        problems.mistake(format!("{name} is missing: `updateFrontmatter`, `replace` or `diff`"));
-    }
-    let kind = params.choice("operation", &KINDS, problems)?;
+    let kind = match params.get("operation").filter(|operation| !is_blank(operation)) {
+        Some(_) => params.choice("operation", &KINDS, problems)?,
+        None => infer_kind(params, problems)?,
+    };
     for (_, other) in KINDS.into_iter().filter(|(_, other)| *other != kind) {
         if params.get(other.key()).is_some_and(|value| !is_blank(value)) {
             problems.mistake(format!(
@@ -160,6 +214,25 @@ fn file(params: &Params<'_>, problems: &mut Problems) -> Option<FilePatchCall> {
         PatchKind::Diff => diff(params, path.as_ref(), problems),
     };
     Some(FilePatchCall { path: path?, operation: operation?, if_match })
+}
+
+/// Infers the operation from the change that is given.
+fn infer_kind(params: &Params<'_>, problems: &mut Problems) -> Option<PatchKind> {
+    let is_given = |kind: &PatchKind| params.get(kind.key()).is_some_and(|value| !is_blank(value));
+    let given: Vec<PatchKind> = KINDS.into_iter().map(|(_, kind)| kind).filter(is_given).collect();
+    match given.as_slice() {
+        [kind] => return Some(*kind),
+        [] => {
+            let name = params.name("edits");
+            problems
+                .mistake(format!("{name} is missing, or `diff`, or `update` for `{STATE_FILE}`"));
+        }
+        [..] => {
+            let keys = ticked(given.iter().map(|kind| kind.key()));
+            problems.mistake(format!("{keys} are given together; give one"));
+        }
+    }
+    None
 }
 
 /// Returns true for values that models put into parameters they do not need.
@@ -193,7 +266,7 @@ fn edits(params: &Params<'_>, problems: &mut Problems) -> Option<Operation> {
     for (index, item) in items.iter().enumerate() {
         let name = params.name(&format!("edits[{index}]"));
         let at = name.trim_matches('`');
-        let Some(edit) = Params::open_inside(item, at, &["old", "new", "all"], problems) else {
+        let Some(edit) = Params::open_inside(item, at, &EDIT, problems) else {
             continue;
         };
         let old = edit.required_text("old", problems);

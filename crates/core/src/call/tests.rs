@@ -220,10 +220,10 @@ fn a_write_has_a_text_and_a_mode() {
 fn all_mistakes_are_told_at_once() {
     check_invalid(
         "fs.read",
-        json!({"file": "a.md", "start_line": 1, "endLine": [2], "startLine": -1}),
+        json!({"source": "a.md", "start_line": 1, "endLine": [2], "startLine": -1}),
         &[
-            "unknown key \"file\" (did you mean `path`?)",
-            "unknown key \"start_line\" (did you mean `startLine`?)",
+            "unknown key \"source\" (did you mean `path`?)",
+            "`startLine` and `start_line` are the same parameter; give one",
             "`path` is missing",
             "`endLine` must be a whole number from 0, but it is a list",
             "`startLine` must be a whole number from 0, but it is -1",
@@ -360,12 +360,16 @@ fn a_question_is_checked_before_it_is_asked() {
     check_invalid("ui.ask_user", json!({}), &["`question` is missing"]);
     check_invalid("ui.ask_user", json!({"question": " "}), &["`question` is empty"]);
     check_invalid("ui.ask_user", json!({"question": "x", "kind": "choice"}), &["needs `options`"]);
-    check_invalid("ui.ask_user", json!({"question": "x", "kind": "form"}), &["needs `schema`"]);
+    check_invalid(
+        "ui.ask_user",
+        json!({"question": "x", "kind": "form"}),
+        &["needs `fields`", "`schema`"],
+    );
     check_invalid("ui.ask_user", json!({"question": "x", "kind": "yesno"}), &["must be one of"]);
     check_invalid(
         "ui.ask_user",
         json!({"question": "x", "kind": "confirm", "options": ["a"], "multi": true, "schema": schema}),
-        &["`options` belong to", "`multi` belongs to", "`schema` belongs to"],
+        &["`options` belong to", "`multi` belongs to", "`schema` and `fields` belong to"],
     );
     check_invalid(
         "ui.ask_user",

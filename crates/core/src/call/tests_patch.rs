@@ -94,7 +94,7 @@ fn patches_may_be_nested() {
     check_refused(json!({"patches": []}), &["1 to 100 items"]);
     check_refused(json!({"patches": vec![replace("x.md"); 101]}), &["1 to 100 items"]);
     check_refused(json!({"patches": {"path": "x"}}), &["`patches` must be a list"]);
-    check_refused(json!({"patch": DIFF}), &["a diff belongs in `diff`"]);
+    check_refused(json!({"patches": [DIFF]}), &["a diff belongs in `diff`"]);
     check_refused(
         json!({"patches": [replace("x.md"), {"operation": "replace", "edits": [{"old": "a"}], "mode": 1}]}),
         &[
@@ -109,7 +109,10 @@ fn patches_may_be_nested() {
 fn what_does_not_fit_together_is_named() {
     check_refused(
         json!({}),
-        &["`path` is missing", "`operation` is missing: `updateFrontmatter`, `replace` or `diff`"],
+        &[
+            "`path` is missing",
+            "`edits` is missing, or `diff`, or `update` for `@state/workflow.md`",
+        ],
     );
     check_refused(
         json!({"path": "x", "operation": "update"}),
@@ -124,10 +127,10 @@ fn what_does_not_fit_together_is_named() {
         &["`edits` does not belong to the operation `diff`"],
     );
     check_refused(
-        json!({"path": "x", "operation": "replace", "edits": [{"old_string": "a", "new_string": "b"}, "x"]}),
+        json!({"path": "x", "operation": "replace", "edits": [{"old_text": "a", "new_text": "b"}, "x"]}),
         &[
-            "unknown key \"old_string\" in `edits[0]` (did you mean `old`?)",
-            "unknown key \"new_string\" in `edits[0]` (did you mean `new`?)",
+            "unknown key \"old_text\" in `edits[0]` (did you mean `old`?)",
+            "unknown key \"new_text\" in `edits[0]` (did you mean `new`?)",
             "`edits[0].old` is missing",
             "`edits[1]` must be an object, but it is a string",
         ],

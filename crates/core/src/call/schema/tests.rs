@@ -149,7 +149,8 @@ fn calls_understand_every_property_and_schemas_know_every_parameter() {
             let mut less = samples(&tool).remove(0);
             less.as_object_mut().unwrap().remove(key);
             let parsed = Call::parse(&tool.name, &less.to_string(), &Policy::default());
-            if !schema.is_valid(&less) {
+            // The operation follows from the other keys.
+            if !schema.is_valid(&less) && key != "operation" {
                 assert!(parsed.is_err(), "{} without {key}", tool.name);
             }
         }
