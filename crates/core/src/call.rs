@@ -7,8 +7,10 @@
 mod arguments;
 mod ask;
 mod files;
+pub mod lenient;
 mod params;
 mod patch;
+pub mod repair;
 pub mod schema;
 pub mod server_tool;
 mod state;
@@ -18,6 +20,8 @@ mod tests;
 mod tests_aliases;
 #[cfg(test)]
 mod tests_patch;
+#[cfg(test)]
+mod tests_repair;
 
 use crewagent_format::integrity::Digest;
 use crewagent_format::wording::{nearest, one_line, quoted, ticked};

@@ -203,6 +203,7 @@ impl Assembler {
             tool_calls,
             broken_calls: Vec::new(),
             text_calls,
+            repaired_calls: Vec::new(),
             finish,
             usage: self.usage.usage(),
             from: None,

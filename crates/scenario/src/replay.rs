@@ -95,17 +95,27 @@ impl Replay {
     fn whole(&self, reply: &Reply) -> Result<Reply, ModelError> {
         let mut reply = reply.clone();
         for call in &mut reply.tool_calls {
-            if let Payload::Blob { sha256, .. } = &call.arguments {
-                let text = (self.blobs)(*sha256).ok_or_else(|| {
-                    script(format!(
-                        "The arguments of call `{}` ({}) are not in the recording: the blob {sha256} is missing.",
-                        call.id, call.name
-                    ))
-                })?;
-                call.arguments = Payload::Inline(text);
-            }
+            let name = (call.id.as_str(), call.name.as_str());
+            self.load(&mut call.arguments, name)?;
+        }
+        for call in &mut reply.repaired_calls {
+            let Some(original) = reply.tool_calls.get(call.index) else { continue };
+            let name = (original.id.as_str(), original.name.as_str());
+            call.arguments.as_mut().map_or(Ok(()), |arguments| self.load(arguments, name))?;
         }
         Ok(reply)
+    }
+
+    fn load(&self, arguments: &mut Payload, (id, name): (&str, &str)) -> Result<(), ModelError> {
+        if let Payload::Blob { sha256, .. } = arguments {
+            let text = (self.blobs)(*sha256).ok_or_else(|| {
+                script(format!(
+                    "The arguments of call `{id}` ({name}) are not in the recording: the blob {sha256} is missing."
+                ))
+            })?;
+            *arguments = Payload::Inline(text);
+        }
+        Ok(())
     }
 }
 

@@ -1,12 +1,10 @@
 //! Arguments as text: one JSON object, in any wrapping that models put around it.
 
-use crewagent_format::code::Code;
-use crewagent_format::syntax::{SyntaxError, json};
-use crewagent_format::text::LineIndex;
-use crewagent_format::wording::quoted;
-use serde_json::value::RawValue;
+use crewagent_format::syntax::json;
+use crewagent_format::wording::kind;
 use serde_json::{Map, Value as Json};
 
+use super::lenient::{self, BrokenJson, Repair};
 use crate::policy::Policy;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::tool::Tool;
@@ -15,25 +13,31 @@ use crate::tool::Tool;
 const ALWAYS: u64 = 8 << 20;
 /// Bytes that arguments may have beyond twice the largest write, because escapes make a text longer.
 const SLACK: u64 = 1 << 20;
-/// Number of characters shown around a mistake.
-const AROUND: usize = 20;
+/// Number of wrappings inside one another that are opened.
+const MOST_WRAPPERS: usize = 3;
+/// Keys that hold the arguments of a call where it is written as an object.
+const WRAPPERS: [&str; 2] = ["arguments", "parameters"];
+/// Number of faults that a refusal names.
+const SHOWN: usize = 8;
 
-/// Parses the arguments of a call. Blank arguments are an empty object, and a doubly encoded text is unwrapped once.
+/// Arguments that could be read.
+pub(super) struct CallArguments {
+    pub(super) object: Map<String, Json>,
+    /// Kinds of repairs that were needed, each once.
+    pub(super) repairs: Vec<Repair>,
+}
+
+/// Parses the arguments of a call. Blank arguments are an empty object.
 pub(super) fn read(tool: Tool, text: &str, policy: &Policy) -> Result<Map<String, Json>, Refusal> {
     let limit = policy.fs.max_write_bytes.saturating_mul(2).saturating_add(SLACK).max(ALWAYS);
     if text.len() as u64 > limit {
         return Err(too_long(tool, text.len(), limit));
     }
-    let whole = object(text).map_err(|why| refused(tool, &why))?;
-    match whole {
-        Json::Object(object) => Ok(object),
-        Json::Null => Ok(Map::new()),
-        other @ (Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
-            let why = format!(
-                "they must be one JSON object, but this is {}",
-                crewagent_format::wording::kind(&other)
-            );
-            Err(refused(tool, &why))
+    match understand(Some(tool), text) {
+        Ok(arguments) => Ok(arguments.object),
+        Err(broken) => {
+            let hint = format!("Send one JSON object. Example: {}.", tool.example());
+            Err(refusal([tool.name(), tool.wire_name()], &broken, &hint))
         }
     }
 }
@@ -41,105 +45,96 @@ pub(super) fn read(tool: Tool, text: &str, policy: &Policy) -> Result<Map<String
 /// Parses a structured value that a model sent as text.
 pub(super) fn unwrapped(text: &str) -> Option<Json> {
     let text = text.trim();
-    text.starts_with(['{', '[']).then(|| parse(text).ok()).flatten()
+    text.starts_with(['{', '[']).then(|| strict(text)).flatten()
 }
 
-/// Parses the JSON of arguments, unwrapped; blank arguments are null.
-pub(super) fn object(text: &str) -> Result<Json, String> {
+/// Reads arguments: strictly, else with repairs. The keys of a tool that is not given are not known.
+pub(super) fn understand(tool: Option<Tool>, text: &str) -> Result<CallArguments, BrokenJson> {
+    let mut repairs = Vec::new();
+    let mut value = value(text, &mut repairs)?;
+    for _ in 0..MOST_WRAPPERS {
+        match inner(tool, &mut value) {
+            None => break,
+            Some(Json::String(text)) => {
+                repairs.push(Repair::Wrapper);
+                value = self::value(&text, &mut repairs).map_err(BrokenJson::inside)?;
+            }
+            Some(object) => {
+                repairs.push(Repair::Wrapper);
+                value = object;
+            }
+        }
+    }
+    repairs.sort_unstable();
+    repairs.dedup();
+    match value {
+        Json::Object(object) => Ok(CallArguments { object, repairs }),
+        Json::Null => Ok(CallArguments { object: Map::new(), repairs }),
+        Json::String(text) if text.trim().is_empty() => {
+            Ok(CallArguments { object: Map::new(), repairs })
+        }
+        other @ (Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
+            let kind = kind(&other);
+            Err(BrokenJson::of(format!("they must be one JSON object, but this is {kind}")))
+        }
+    }
+}
+
+/// Takes out the value that a wrapping holds: a text with JSON, or the only key of an object, which the tool must not
+/// have itself.
+fn inner(tool: Option<Tool>, value: &mut Json) -> Option<Json> {
+    let holds_json = |value: &Json| value.as_str().is_some_and(|text| text.contains('{'));
+    if holds_json(value) {
+        return Some(value.take());
+    }
+    let parameters = tool?.parameters();
+    let object = value.as_object_mut().filter(|object| object.len() == 1)?;
+    let (key, inner) = object.iter_mut().next()?;
+    let is_wrapper = WRAPPERS.contains(&key.as_str()) && !parameters.contains(&key.as_str());
+    (is_wrapper && (inner.is_object() || holds_json(inner))).then(|| inner.take())
+}
+
+/// Reads a value: strictly, else with repairs. A blank text is null.
+fn value(text: &str, repairs: &mut Vec<Repair>) -> Result<Json, BrokenJson> {
     if text.trim().is_empty() {
         return Ok(Json::Null);
     }
-    let whole = parse(text)?;
-    match whole.as_str() {
-        Some(inner) if inner.trim().is_empty() => Ok(Json::Null),
-        Some(inner) => {
-            parse(inner).map_err(|why| format!("inside the string that they are, {why}"))
-        }
-        None => Ok(whole),
+    if let Some(value) = strict(text) {
+        return Ok(value);
     }
+    let (value, needed) = lenient::read(text)?;
+    repairs.extend(needed);
+    Ok(value)
 }
 
-/// Parses JSON of bounded depth and size. The error describes the mistake and its position.
-fn parse(text: &str) -> Result<Json, String> {
-    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    serde_json::from_str::<&RawValue>(body).map_err(|error| broken(body, &error))?;
-    let errors = match json::parse(body) {
-        Ok(tree) => return Ok(tree.to_json()),
-        Err(errors) => errors,
-    };
-    let told: Vec<String> = errors.iter().take(5).map(|error| describe(body, error)).collect();
-    Err(told.join("; "))
+/// Parses JSON of bounded depth and size, in which no key stands twice.
+fn strict(text: &str) -> Option<Json> {
+    // The parser would skip a byte order mark, and a provider that gets it back would not.
+    let tree = json::parse(text).ok().filter(|_| !text.starts_with('\u{feff}'))?;
+    Some(tree.to_json())
 }
 
-fn describe(text: &str, error: &SyntaxError) -> String {
-    let place = LineIndex::new(text).position(text, error.span.start);
-    let help = error.help.as_ref().filter(|_| error.code == Code::JsonSyntax);
-    let help = help.map(|help| format!(" ({help})"));
-    let help = help.unwrap_or_default();
-    format!("at line {}, column {}: {}{help}", place.line, place.column, error.message)
-}
-
-/// Translates a parser error for an author who writes JSON by hand.
-fn broken(text: &str, error: &serde_json::Error) -> String {
-    const WORDS: &[(&str, &str)] = &[
-        (
-            "EOF while parsing a string",
-            "a string is never closed; if the call was cut off, send it again in smaller pieces",
-        ),
-        (
-            "EOF",
-            "they end too early: a `}` or `]` is missing; if the call was cut off, send it again in smaller pieces",
-        ),
-        (
-            "control character",
-            "a line break or another control character stands in a string; write \\n for a line break and \\t for a tab",
-        ),
-        (
-            "invalid escape",
-            "this is not an escape that JSON knows; a backslash itself is written as \\\\",
-        ),
-        ("trailing comma", "there is a comma after the last item; remove it"),
-        ("trailing characters", "something follows the object; send exactly one"),
-        ("key must be a string", "a key must stand in double quotes"),
-        ("expected `:`", "a colon is missing after the key"),
-        (
-            "expected `,` or `}`",
-            "a comma or `}` is expected here; a double quote inside a string is written as \\\"",
-        ),
-        ("expected `,` or `]`", "a comma or `]` is expected here"),
-        (
-            "expected ident",
-            "this word is not a value; texts stand in double quotes, and true, false, null are written small",
-        ),
-        ("expected value", "a value is expected here"),
-    ];
-    let before: usize =
-        text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-    let at = (before + error.column().saturating_sub(1)).min(text.len());
-    let at = text.floor_char_boundary(at);
-    let head: String = {
-        let tail: Vec<char> = text[..at].chars().rev().take(AROUND).collect();
-        tail.into_iter().rev().collect()
-    };
-    let tail: String = text[at..].chars().take(AROUND).collect();
-    let mut said = error.to_string();
-    if text[at..].starts_with(['}', ']']) && text[..at].trim_end().ends_with(',') {
-        said = "trailing comma".to_owned();
+/// Returns the refusal of arguments that cannot be read. It names every fault. The tool has a canonical name and one
+/// that models see.
+pub(super) fn refusal([name, wire_name]: [&str; 2], broken: &BrokenJson, hint: &str) -> Refusal {
+    let mut faults = broken.faults.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; ");
+    if let Some(more) = broken.faults.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        faults.push_str(&format!("; and {more} more faults"));
     }
-    let words = WORDS.iter().find(|(part, _)| said.contains(part)).map(|(_, words)| *words);
-    let words = words.unwrap_or(&said);
-    let near = quoted(&format!("{head}{tail}"));
-    format!(
-        "they are not JSON: at line {}, column {}, near {near}: {words}",
-        error.line(),
-        error.column()
-    )
-}
-
-fn refused(tool: Tool, why: &str) -> Refusal {
-    let message = format!("The arguments of {} cannot be read: {why}.", tool.name());
-    Refusal::new(RefusalCode::InvalidArguments, message)
-        .hint(format!("Send one JSON object. Example: {}.", tool.example()))
+    let Some(missing) = &broken.unclosed else {
+        let message = format!("The arguments of {name} cannot be read: {faults}.");
+        return Refusal::new(RefusalCode::InvalidArguments, message).hint(hint);
+    };
+    let message = format!(
+        "{wire_name} was not executed: its arguments end before they are closed ({missing})."
+    );
+    let mut hint = "Either closing marks were forgotten: send the same call again, complete. Or the reply was cut at \
+                    the output limit: send less at once, long files in pieces with fs_write and mode append."
+        .to_owned();
+    if !faults.is_empty() {
+        hint.push_str(&format!(" Also: {faults}."));
+    }
+    Refusal::new(RefusalCode::InvalidArguments, message).hint(hint)
 }
 
 fn too_long(tool: Tool, size: usize, limit: u64) -> Refusal {

@@ -3,21 +3,17 @@
 use crewagent_format::wording::{nearest, one_line, quoted};
 use serde_json::{Map, Value as Json};
 
-use super::arguments::object;
+use super::arguments::{refusal as unreadable, understand};
 use crate::policy::Policy;
 use crate::policy::rules::Verdict;
 use crate::refusal::{Refusal, RefusalCode};
 
 /// Parses the arguments of a call from the model's text: one object. Blank arguments are an empty object.
 pub fn arguments(name: &str, text: &str) -> Result<Map<String, Json>, Refusal> {
-    let problem = match object(text) {
-        Ok(Json::Object(object)) => return Ok(object),
-        Ok(Json::Null) => return Ok(Map::new()),
-        Ok(_) => "they must be one JSON object".to_owned(),
-        Err(why) => why,
-    };
-    let message = format!("The arguments of `{}` cannot be read: {problem}.", one_line(name));
-    Err(Refusal::new(RefusalCode::InvalidArguments, message).hint("Send one JSON object."))
+    let (ticked, bare) = (format!("`{}`", one_line(name)), one_line(name));
+    understand(None, text)
+        .map(|arguments| arguments.object)
+        .map_err(|broken| unreadable([&ticked, &bare], &broken, "Send one JSON object."))
 }
 
 /// Returns the subject of a call for one line on a screen.
@@ -70,11 +66,16 @@ mod tests {
         assert_eq!(arguments("t", "").unwrap(), Map::new());
         assert_eq!(arguments("t", r#"{"a":1}"#).unwrap()["a"], 1);
         assert_eq!(arguments("t", r#""{\"a\":1}""#).unwrap()["a"], 1);
-        for bad in ["[1]", "{", "7", "{\"a\":1,}"] {
+        assert_eq!(arguments("t", "{'a': 1,}").unwrap()["a"], 1);
+        // A tool of a server may have a parameter of this name.
+        assert_eq!(arguments("t", r#"{"arguments":{"a":1}}"#).unwrap()["arguments"]["a"], 1);
+        for bad in ["[1]", "7", "{\"a\":1 \"b\":2}"] {
             let refusal = arguments("mcp.s.t", bad).unwrap_err();
             assert_eq!(refusal.code, RefusalCode::InvalidArguments);
             assert!(refusal.message.contains("`mcp.s.t`"), "{}", refusal.message);
         }
+        let refusal = arguments("mcp.s.t", "{").unwrap_err();
+        assert!(refusal.message.starts_with("mcp.s.t was not executed:"), "{}", refusal.message);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Role;
 use crate::frame_id::FrameId;
 use crate::message::{Message, ToolCall};
+use crate::payload::Payload;
 use crate::usage::{Usage, is_zero};
 
 /// An event about a request to the model.
@@ -196,6 +197,9 @@ pub struct Reply {
     /// Number of the calls that the model wrote as text.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub text_calls: usize,
+    /// Calls that are recorded otherwise than the model wrote them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repaired_calls: Vec<RepairedCall>,
     /// Reason why it ended.
     #[serde(default)]
     pub finish: Finish,
@@ -208,6 +212,24 @@ pub struct Reply {
     /// Other data that the provider sent and expects back.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, serde_json::Value>,
+}
+
+/// A call that the model wrote in another form than it is recorded and sent back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RepairedCall {
+    /// Index of the call, from 0.
+    pub index: usize,
+    /// The tool's name as the model wrote it, if that was another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The arguments as the model wrote them, if they were repaired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Payload>,
+    /// Kinds of repairs of the arguments, such as `trailing-comma`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<String>,
 }
 
 /// Cause for which a reply ended.

@@ -84,6 +84,9 @@ pub struct ToolStarted {
     /// Planned change of files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<Box<Intent>>,
+    /// Kinds of repairs that its arguments needed, such as `trailing-comma`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repaired: Vec<String>,
 }
 
 /// A tool call was answered; refusals are answers.

@@ -179,6 +179,8 @@ pub struct CallJob {
     pub turn: u64,
     pub call: ToolCall,
     pub whole: Whole,
+    /// Kinds of repairs that its arguments needed.
+    pub repaired: Vec<String>,
     /// Policy of the effective agent.
     pub policy: Arc<Policy>,
     /// Files created since the last transition.

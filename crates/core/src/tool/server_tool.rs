@@ -323,6 +323,11 @@ fn clean_texts(schema: &mut Json) {
     }
 }
 
+/// Returns the name that a server tool has at its server, from its canonical name.
+pub fn own_name(name: &str) -> Option<&str> {
+    Some(name.strip_prefix(PREFIX)?.split_once('.')?.1)
+}
+
 /// Returns true if a name is that of a server tool, offered or not.
 pub fn is_server_tool(name: &str) -> bool {
     name.starts_with(PREFIX) || name.starts_with(WIRE_PREFIX)

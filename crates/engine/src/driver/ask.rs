@@ -1,5 +1,6 @@
 //! Sends requests to the model: each is announced and flushed, then sent, and the complete reply is recorded.
 
+use crewagent_core::call::repair::repair_calls;
 use crewagent_core::context::holds_object;
 use crewagent_core::event::{
     AssistantDelta, AssistantMessage, Channel, EventKind, ModelEvent, ModelOverflowed,
@@ -134,6 +135,7 @@ fn reply(
         }
         reply => reply?,
     };
+    repair_calls(&mut reply, &request.tools);
     let calls = reply.tool_calls.iter().enumerate();
     let broken = calls.filter(|(_, call)| !holds_object(call)).map(|(at, _)| at);
     reply.broken_calls = broken.collect();

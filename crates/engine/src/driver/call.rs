@@ -16,7 +16,6 @@ use crewagent_core::state::document::STATE_FILE;
 use crewagent_core::tool::canonical;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
-use serde::de::IgnoredAny;
 
 use super::{Driver, World, approval, request, tool_server, unexpected};
 use crate::cancel::Deadline;
@@ -181,19 +180,10 @@ fn parsed(
         return Ok(Err(cut_off()));
     }
     let arguments = request::text(&job.call.arguments, world.blobs)?;
-    let call = Call::parse(&job.call.name, &arguments, &job.policy);
-    let is_invalid =
-        call.as_ref().is_err_and(|refusal| refusal.code == RefusalCode::InvalidArguments);
-    Ok(if is_invalid && would_need_closing(&arguments) { Err(cut_off()) } else { call })
+    Ok(Call::parse(&job.call.name, &arguments, &job.policy))
 }
 
-/// Returns true if the arguments are cut off. Some servers cut a call and still report it as complete; closing the JSON
-/// would execute half of it.
-pub(super) fn would_need_closing(arguments: &str) -> bool {
-    let read = serde_json::from_str::<IgnoredAny>(arguments);
-    !arguments.trim().is_empty() && read.is_err_and(|error| error.is_eof())
-}
-
+/// Returns the refusal of a call that the provider reported as cut at the output limit. Nothing in it is repaired.
 pub(super) fn cut_off() -> Refusal {
     Refusal::new(
         RefusalCode::InvalidArguments,
@@ -328,8 +318,14 @@ pub(super) fn started(
     subject: Option<String>,
     intent: Option<Box<Intent>>,
 ) -> EventKind {
-    let call_id = job.call.id.clone();
-    EventKind::from(ToolStarted { turn: job.turn, call_id, tool: tool(job), subject, intent })
+    EventKind::from(ToolStarted {
+        turn: job.turn,
+        call_id: job.call.id.clone(),
+        tool: tool(job),
+        subject,
+        intent,
+        repaired: job.repaired.clone(),
+    })
 }
 
 pub(super) fn finished(job: &CallJob, answer: Answer) -> EventKind {

@@ -14,7 +14,7 @@ use crewagent_core::run::machine::{CallJob, Whole};
 use crewagent_core::tool::server_tool::{ServerName, ServerTool, is_server_tool};
 use serde_json::{Map, Value as Json};
 
-use super::call::{asked, cut_off, deadline, finished, started, would_need_closing};
+use super::call::{asked, cut_off, deadline, finished, started};
 use super::request::{self, Toolbox};
 use super::{Driver, World, approval};
 use crate::cancel::Deadline;
@@ -205,7 +205,6 @@ fn read_arguments(
     let text = request::text(&job.call.arguments, world.blobs)?;
     Ok(match job.whole {
         Whole::CutOff => Err(cut_off()),
-        Whole::Whole if would_need_closing(&text) => Err(cut_off()),
         Whole::Whole => server_tool::arguments(tool, &text),
     })
 }

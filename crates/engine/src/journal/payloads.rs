@@ -28,7 +28,9 @@ pub(super) fn each<E>(
             request.added.iter_mut().try_for_each(|message| in_message(message, &mut take))
         }
         EventKind::Model(ModelEvent::Replied(AssistantMessage { reply, .. })) => {
-            in_calls(&mut reply.tool_calls, &mut take)
+            in_calls(&mut reply.tool_calls, &mut take)?;
+            let repaired = reply.repaired_calls.iter_mut();
+            repaired.filter_map(|call| call.arguments.as_mut()).try_for_each(&mut take)
         }
         EventKind::Tool(ToolEvent::Started(ToolStarted { intent, .. })) => match intent {
             Some(intent) => take(&mut intent.answer.result),

@@ -335,6 +335,7 @@ fn long_texts_are_kept_as_blobs() {
             tool: "fs.write".into(),
             subject: None,
             intent: Some(Box::new(intent)),
+            repaired: Vec::new(),
         }),
         EventKind::from(ToolFinished {
             turn: 1,
@@ -441,6 +442,7 @@ fn typical(seq: u64) -> Event {
             tool: "fs.read".into(),
             subject: Some("@project/artifacts/outline.md".into()),
             intent: None,
+            repaired: Vec::new(),
         }),
         _ => EventKind::from(ToolFinished {
             turn,

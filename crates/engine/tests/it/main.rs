@@ -17,6 +17,7 @@ mod golden_fixture;
 mod journal;
 mod mounts;
 mod proofs;
+mod repairs;
 mod runs;
 mod search;
 mod sessions;

@@ -64,6 +64,7 @@ fn call(tool: &str, subject: &str, answer: Answer) -> [EventKind; 2] {
             tool: tool.into(),
             subject,
             intent: None,
+            repaired: Vec::new(),
         }),
         EventKind::from(ToolFinished { turn, call_id, tool: tool.into(), answer }),
     ]

@@ -3,7 +3,7 @@
 //! A call that ends a reply (a stop call) is the last one that is carried out, because those behind it were written
 //! without knowing its outcome: a move, a completion in any form, a question, and what the user denied.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use serde_json::Value as Json;
@@ -31,6 +31,8 @@ pub(super) struct Batch {
     has_left: bool,
     /// Number of calls in the reply.
     asked: usize,
+    /// Kinds of repairs, by the id of the call.
+    repaired: BTreeMap<String, Vec<String>>,
 }
 
 /// End of the reply.
@@ -82,7 +84,7 @@ impl Machine {
         }
         let is_cut = reply.finish == Finish::Length && asked <= MOST_CALLS;
         let end = if is_cut { ReplyEnd::CutOff } else { ReplyEnd::Whole };
-        self.batch = Batch { end, has_left: false, asked };
+        self.batch = Batch { end, has_left: false, asked, repaired: repairs(&reply) };
         self.queue = reply.tool_calls.into();
         self.next_call(now, effects);
     }
@@ -140,6 +142,7 @@ impl Machine {
         };
         Some(CallJob {
             turn: self.replies,
+            repaired: self.batch.repaired.get(&call.id).cloned().unwrap_or_default(),
             call,
             whole,
             policy: self.policy().into(),
@@ -284,6 +287,17 @@ fn described(call: &ToolCall) -> String {
 
 fn is_question(call: &ToolCall) -> bool {
     Tool::named(&call.name) == Some(Tool::AskUser)
+}
+
+/// Returns the kinds of repairs of the calls in a reply, by the id of the call.
+fn repairs(reply: &Reply) -> BTreeMap<String, Vec<String>> {
+    let repaired = reply.repaired_calls.iter().filter(|repaired| !repaired.repairs.is_empty());
+    repaired
+        .filter_map(|repaired| {
+            let call = reply.tool_calls.get(repaired.index)?;
+            Some((call.id.clone(), repaired.repairs.clone()))
+        })
+        .collect()
 }
 
 /// Gives every call a unique id, so that answers can be matched.

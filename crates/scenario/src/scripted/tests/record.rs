@@ -225,6 +225,7 @@ fn what_only_this_run_has_is_told() {
             tool: "fs.write".to_owned(),
             subject: None,
             intent: Some(Box::new(intent)),
+            repaired: Vec::new(),
         }),
         answer(&json!({ "ok": true }), None),
         asked(Some("a")),

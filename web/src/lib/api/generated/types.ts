@@ -169,6 +169,10 @@ brokenCalls?: Array<number>,
  */
 textCalls?: number, 
 /**
+ * Calls that are recorded otherwise than the model wrote them.
+ */
+repairedCalls?: Array<RepairedCall>, 
+/**
  * Reason why it ended.
  */
 finish: Finish, 
@@ -2795,6 +2799,27 @@ removed: boolean,
 unfinished: number, };
 
 /**
+ * A call that the model wrote in another form than it is recorded and sent back.
+ */
+export type RepairedCall = { 
+/**
+ * Index of the call, from 0.
+ */
+index: number, 
+/**
+ * The tool's name as the model wrote it, if that was another.
+ */
+name?: string, 
+/**
+ * The arguments as the model wrote them, if they were repaired.
+ */
+arguments?: Payload, 
+/**
+ * Kinds of repairs of the arguments, such as `trailing-comma`.
+ */
+repairs?: Array<string>, };
+
+/**
  * The result of a check of a package.
  */
 export type Report = { 
@@ -3994,7 +4019,11 @@ subject?: string,
 /**
  * Planned change of files.
  */
-intent?: Intent, };
+intent?: Intent, 
+/**
+ * Kinds of repairs that its arguments needed, such as `trailing-comma`.
+ */
+repaired?: Array<string>, };
 
 /**
  * The permissions of tools, as they are enforced, and who decided them.
