@@ -6,7 +6,9 @@
 
 mod arguments;
 mod ask;
+pub mod content_report;
 mod files;
+mod holes;
 pub mod lenient;
 mod params;
 mod patch;

@@ -1,7 +1,5 @@
 //! The catalogue of tools, and the parts of tools that need no disk.
 
-pub mod content_report;
-mod holes;
 pub mod leaked;
 pub mod render;
 pub mod server_tool;

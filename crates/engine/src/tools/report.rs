@@ -1,8 +1,8 @@
 //! Result of a change, file by file.
 
 use crewagent_core::call::Call;
+use crewagent_core::call::content_report::{ContentChange, ContentReport};
 use crewagent_core::state::guard::StateTransition;
-use crewagent_core::tool::content_report::{ContentChange, ContentReport};
 use crewagent_core::vpath::WritablePath;
 use serde::Serialize;
 

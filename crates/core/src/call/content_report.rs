@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::holes::holes;
-use super::text_patch::{ChangedLines, changed_lines};
-use crate::call::{WriteCall, WriteMode};
+use super::{WriteCall, WriteMode};
+use crate::tool::text_patch::{ChangedLines, changed_lines};
 
 /// The new content of a file, compared with the old one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
