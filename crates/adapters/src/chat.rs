@@ -144,7 +144,7 @@ impl Chat {
         for told in told {
             match told {
                 Update::Progress(progress) => tell(progress),
-                Update::Ended(result) => return result,
+                Update::Ended(result) => return *result,
             }
         }
         let said =

@@ -17,7 +17,7 @@ const BLINK: Duration = Duration::from_millis(25);
 #[derive(Debug)]
 pub(super) enum Update {
     Progress(Progress),
-    Ended(Result<Reply, Failed>),
+    Ended(Box<Result<Reply, Failed>>),
 }
 
 /// Batches text.
@@ -70,6 +70,6 @@ impl Speaker {
     /// Sends the result.
     pub(super) fn end(mut self, result: Result<Reply, Failed>) {
         self.flush(Instant::now());
-        let _ = self.listener.send(Update::Ended(result));
+        let _ = self.listener.send(Update::Ended(Box::new(result)));
     }
 }
