@@ -146,6 +146,8 @@ pub struct StateCall {
     pub path: WritablePath,
     pub completion: Option<NodeCompletion>,
     pub update: StateUpdate,
+    /// Files that are written before the state changes.
+    pub files: Vec<WriteCall>,
 }
 
 /// Kind of change to a file.
@@ -186,6 +188,9 @@ impl Call {
             }
         };
         let call = problems.settle(tool, call)?;
+        if matches!(&call, Self::State(state) if !state.files.is_empty()) {
+            available(Tool::Write.name(), policy)?;
+        }
         call.permitted(policy, &call.places())?;
         Ok(call)
     }
@@ -197,7 +202,10 @@ impl Call {
             Self::Patch(call) => call.patches.iter().flat_map(FilePatchCall::places).collect(),
             Self::Move(call) => vec![call.path.path(), call.to.path()],
             Self::Delete(call) => vec![call.path.path()],
-            Self::State(call) => vec![call.path.path()],
+            Self::State(call) => {
+                let files = call.files.iter().map(|file| file.path.path());
+                files.chain([call.path.path()]).collect()
+            }
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::AskUser(_) => Vec::new(),
         }
     }
@@ -221,7 +229,21 @@ impl Call {
     /// `fs.move` and `fs.delete` too.
     pub fn ruled_tools(&self) -> Vec<&'static str> {
         let mut tools = vec![self.tool().name()];
-        let Self::Patch(call) = self else { return tools };
+        let call = match self {
+            Self::Patch(call) => call,
+            // Files are judged as if they were written one by one.
+            Self::State(call) if !call.files.is_empty() => {
+                return vec![tools[0], Tool::Write.name()];
+            }
+            Self::Read(_)
+            | Self::List(_)
+            | Self::Search(_)
+            | Self::Write(_)
+            | Self::Move(_)
+            | Self::Delete(_)
+            | Self::AskUser(_)
+            | Self::State(_) => return tools,
+        };
         let has = |is_form: fn(&Operation) -> bool| {
             call.patches.iter().any(|patch| is_form(&patch.operation))
         };
@@ -282,8 +304,8 @@ impl Call {
             }
             Self::AskUser(question) => question.question.clone(),
             Self::State(call) => match &call.completion {
-                Some(completion) => completion.node.clone(),
-                None => call.path.to_string(),
+                Some(NodeCompletion { node: Some(node), .. }) => node.clone(),
+                Some(_) | None => call.path.to_string(),
             },
         };
         Some(one_line(&text))
@@ -308,7 +330,7 @@ fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {
         return Ok(tool);
     }
     let names: Vec<&str> =
-        Tool::ALL.into_iter().filter(|tool| policy.allows(*tool)).map(Tool::name).collect();
+        Tool::ALL.into_iter().filter(|tool| policy.offers(*tool)).map(Tool::name).collect();
     let message = match tool {
         Some(tool) => match policy.denial(tool) {
             Some(rule) => format!("The tool `{}` is denied by the rule {rule}.", tool.name()),

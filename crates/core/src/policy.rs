@@ -143,7 +143,23 @@ impl Policy {
             }
             Tool::Patch => self.fs.enabled && (self.patches_state || self.denial(tool).is_none()),
             Tool::AskUser => true,
+            // A run understands them in every mode; a conversation has no state.
+            Tool::CompleteNode | Tool::UpdateState => self.strict || self.patches_state,
+        }
+    }
+
+    /// Returns true if a model is told about the tool. Packages and models know some tools that are only understood.
+    pub fn offers(&self, tool: Tool) -> bool {
+        match tool {
             Tool::CompleteNode | Tool::UpdateState => self.strict,
+            Tool::Read
+            | Tool::List
+            | Tool::Search
+            | Tool::Write
+            | Tool::Patch
+            | Tool::Move
+            | Tool::Delete
+            | Tool::AskUser => self.allows(tool),
         }
     }
 

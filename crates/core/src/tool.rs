@@ -122,7 +122,16 @@ const CATALOGUE: [ToolEntry; 10] = [
         name: "runtime.complete_node",
         wire_name: "runtime_complete_node",
         is_write: true,
-        parameters: &["nodeId", "next", "variables", "decision", "artifacts"],
+        parameters: &[
+            "variables",
+            "files",
+            "next",
+            "reason",
+            "nodeId",
+            "node",
+            "decision",
+            "artifacts",
+        ],
         example: r#"{"nodeId":"step-01","next":"step-02","variables":{"topic":"x"},"artifacts":["artifacts/notes.md"]}"#,
     },
     ToolEntry {

@@ -13,7 +13,7 @@ use crate::tool::{Tool, ToolSpec};
 
 /// Returns the tools that a policy allows, always in the same order.
 pub fn tools(policy: &Policy) -> Vec<ToolSpec> {
-    let allowed = Tool::ALL.into_iter().filter(|tool| policy.allows(*tool));
+    let allowed = Tool::ALL.into_iter().filter(|tool| policy.offers(*tool));
     allowed
         .map(|tool| ToolSpec {
             name: tool.name().to_owned(),
@@ -58,8 +58,8 @@ fn description(tool: Tool, policy: &Policy) -> String {
         Tool::AskUser => "Ask the user and wait; the answer comes back as the result of this call. Ask only for what \
              you cannot find out yourself, everything in one question."
             .to_owned(),
-        Tool::CompleteNode => "Complete the current node and move on along one edge: what its step file says must be \
-             done before. The only way to move in this run."
+        Tool::CompleteNode => "Finish the current node and go on along one edge: files are written, then variables \
+             set; all or nothing. The only way to move in this run."
             .to_owned(),
         Tool::UpdateState => "Set variables of the run, or name files that were made, without leaving the node."
             .to_owned(),
@@ -108,18 +108,17 @@ fn parameters(tool: Tool) -> Json {
         }
         Tool::AskUser => ask(),
         Tool::CompleteNode => {
-            let decision = object(
-                &["label", "reason"],
-                json!({ "label": text("The label of the edge"), "reason": text("Why") }),
+            let file = object(
+                &["path", "content"],
+                json!({ "path": text("The file"), "content": text("Its whole text") }),
             );
             object(
-                &["nodeId"],
+                &[],
                 json!({
-                    "nodeId": text("The current node"),
-                    "next": text("The next node; may be left out where there is only one way on, and at an end"),
                     "variables": variables(),
-                    "decision": decision,
-                    "artifacts": artifacts(),
+                    "files": list("Files to write first", file),
+                    "next": text("The label of the edge, where there are several ways on"),
+                    "reason": text("Why this way"),
                 }),
             )
         }

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::policy::FsPolicy;
+use crate::policy::rules::{self, RuleSet};
 use crate::question::{QuestionKind, QuestionOption};
 use crate::tool::canonical;
 
@@ -98,12 +99,27 @@ fn the_state_has_tools_of_its_own_in_strict_mode() {
         panic!()
     };
     let completion = call.completion.unwrap();
-    assert_eq!((completion.node.as_str(), completion.next.as_deref()), ("a", Some("b")));
-    assert_eq!(completion.decision.unwrap().reason.as_deref(), Some("r"));
+    assert_eq!((completion.node.as_deref(), completion.next.as_deref()), (Some("a"), Some("b")));
+    assert_eq!(completion.reason.as_deref(), Some("r"));
     assert_eq!(call.update.variables["x"], json!(1));
     assert_eq!(call.update.artifacts.len(), 1);
     for (name, arguments, says) in [
-        ("runtime.complete_node", "{}", "nodeId"),
+        ("runtime.complete_node", r#"{"files":"x"}"#, "`files` must be a list"),
+        (
+            "runtime.complete_node",
+            r#"{"files":[{"path":"a.md"}]}"#,
+            "`files[0].content` is missing",
+        ),
+        (
+            "runtime.complete_node",
+            r#"{"files":[{"path":"@state/workflow.md","content":"x"}]}"#,
+            "changes the state itself",
+        ),
+        (
+            "runtime.complete_node",
+            r#"{"files":[{"path":"a.md","content":"<text>"}]}"#,
+            "is a placeholder",
+        ),
         ("runtime.complete_node", r#"{"nodeId":"a","decision":{"reason":"r"}}"#, "label"),
         ("runtime.complete_node", r#"{"nodeId":"a","artifacts":["../x"]}"#, "artifacts.append"),
         ("runtime.complete_node", r#"{"nodeId":"a","stepsCompleted":["a"]}"#, "stepsCompleted"),
@@ -114,6 +130,55 @@ fn the_state_has_tools_of_its_own_in_strict_mode() {
         assert_eq!(refusal.code, RefusalCode::InvalidArguments, "{arguments}");
         assert!(refusal.message.contains(says), "{arguments}: {}", refusal.message);
     }
+}
+
+#[test]
+fn a_node_is_completed_with_its_files() {
+    let strict = Policy { strict: true, ..Policy::default() };
+    let written = |arguments: &str| match Call::parse("runtime.complete_node", arguments, &strict) {
+        Ok(Call::State(call)) => {
+            let file = |file: &WriteCall| (file.path.to_string(), file.content.clone());
+            call.files.iter().map(file).collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    let expected: Vec<(String, String)> = vec![
+        ("@project/a.md".to_owned(), "<b>A</b>\n<i>text</i>".to_owned()),
+        ("@project/b.md".to_owned(), String::new()),
+    ];
+    for files in [
+        r#"[{"path":"a.md","content":"<b>A</b>\n<i>text</i>"},{"file_path":"b.md","text":""}]"#,
+        r#"{"a.md":"<b>A</b>\n<i>text</i>","b.md":""}"#,
+    ] {
+        assert_eq!(written(&format!(r#"{{"files":{files}}}"#)), expected, "{files}");
+    }
+    assert!(written("{}").is_empty());
+    let many = vec![json!({"path": "a.md", "content": "x"}); 17];
+    let refusal = Call::parse("complete_node", &json!({ "files": many }).to_string(), &strict);
+    assert!(refusal.is_err(), "an alias is resolved where the reply is recorded");
+    let refusal =
+        Call::parse("runtime.complete_node", &json!({ "files": many }).to_string(), &strict);
+    assert!(refusal.unwrap_err().message.contains("at most 16"));
+}
+
+#[test]
+fn files_of_a_completion_need_what_a_write_needs() {
+    let denied = |rule: &str| {
+        let deny = vec![rule.parse().unwrap()];
+        let set = RuleSet { deny, ..RuleSet::none(rules::Source::Settings) };
+        Policy { rules: vec![set], strict: true, ..Policy::default() }
+    };
+    let parse = |policy: &Policy, path: &str| {
+        let arguments = json!({ "files": [{ "path": path, "content": "x" }] }).to_string();
+        Call::parse("runtime.complete_node", &arguments, policy).map_err(|refusal| refusal.code)
+    };
+    let secret = denied("fs.write(@project/secret)");
+    assert_eq!(parse(&secret, "secret/a.md"), Err(RefusalCode::ToolNotAvailable));
+    assert!(parse(&secret, "artifacts/a.md").is_ok());
+    assert_eq!(parse(&denied("fs.write"), "artifacts/a.md"), Err(RefusalCode::ToolNotAvailable));
+    let mut off = Policy { strict: true, ..Policy::default() };
+    off.fs.enabled = false;
+    assert_eq!(parse(&off, "artifacts/a.md"), Err(RefusalCode::ToolNotAvailable));
 }
 
 #[test]

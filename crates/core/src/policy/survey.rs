@@ -123,7 +123,7 @@ impl Layers<'_> {
         // The row shows the general decision: a rule about a folder is an exception and listed separately.
         let general = policy.decide(&[], &[tool.name()], &[]);
         let outlook = policy.outlook(tool.name());
-        let is_allowed = policy.allows(tool);
+        let is_allowed = policy.offers(tool);
         let is_file_tool = tool.name().starts_with("fs.");
         let off = (is_file_tool && !policy.fs.enabled).then(|| self.who(|of| of.fs.enabled));
         let by = match (off, &general.rule) {

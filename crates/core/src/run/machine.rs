@@ -521,7 +521,7 @@ impl Machine {
         self.queue.clear();
         self.pending = None;
         self.created.clear();
-        self.variables = visit::VisitedVariables::default();
+        self.variables = visit::VisitedVariables::resumed(&self.run_state);
         self.context.settle();
         self.leave_node();
         self.anchor.shown = anchor::ShownPosition::Nothing;

@@ -1,27 +1,28 @@
-//! Strict mode: a tool of its own completes a node or updates the state. This module derives the change of the
-//! document; the guard checks it like any other.
+//! Completion of a node by a tool of its own. This module derives the change of the document; the guard checks it like
+//! any other.
 
 use crewagent_format::package::graph::{Edge, Graph, NodeKind};
-use crewagent_format::wording::ticked;
-use serde_json::json;
+use crewagent_format::wording::{cut, joined};
+use serde_json::{Map, Value as Json, json};
 
-use super::document::{COMPLETE, StateDocument};
+use super::document::{COMPLETE, FAILED, STATUS, StateDocument};
+use super::next::{Exit, condition_words, exits};
 use super::patch::StateUpdate;
 use crate::refusal::{Refusal, RefusalCode};
 
-/// Completion of a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeCompletion {
-    pub node: String,
-    /// Next node; the only edge's target if absent, none at an end.
-    pub next: Option<String>,
-    pub decision: Option<BranchChoice>,
-}
+/// Longest part of a condition that is shown, in characters.
+const SHOWN_CHARS: usize = 200;
 
-/// Choice of a branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BranchChoice {
-    pub label: String,
+/// Completion of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeCompletion {
+    /// The completed node, if the call names it: it must be the current one.
+    pub node: Option<String>,
+    /// Label of the edge to take, else the node that it leads to.
+    pub next: Option<String>,
+    /// Label of the edge to take.
+    pub label: Option<String>,
+    /// Reason of a choice between several edges.
     pub reason: Option<String>,
 }
 
@@ -34,24 +35,27 @@ impl NodeCompletion {
         graph: &Graph,
     ) -> Result<StateUpdate, Refusal> {
         let current = document.current_node_id(graph);
-        if self.node != current {
-            let message = format!("The run is at `{current}`, not at `{}`.", self.node);
+        if let Some(node) = self.node.as_deref().filter(|node| *node != current) {
+            let message = format!("The run is at `{current}`, not at `{node}`.");
             return Err(Refusal::new(RefusalCode::Transition, message)
                 .hint(format!("Complete `{current}`, or go on with its step file.")));
         }
         let mut update = more.clone();
-        update.steps_completed.push(self.node.clone());
-        let Some(edge) = self.edge(graph)? else {
-            // An end is complete by itself; other nodes without edges need the status.
-            if graph.node(current).is_none_or(|node| node.kind != NodeKind::End) {
-                update.workflow_status = Some(COMPLETE.to_owned());
-            }
+        // A workflow that cannot be completed stays where it is.
+        if more.variables.get(STATUS).and_then(Json::as_str) == Some(FAILED) {
+            return Ok(update);
+        }
+        let mut variables = document.variables().clone();
+        variables.extend(more.variables.clone());
+        update.steps_completed.push(current.to_owned());
+        let Some(edge) = self.edge(current, graph, &variables)? else {
+            update.variables.insert(STATUS.to_owned(), COMPLETE.into());
             return Ok(update);
         };
         update.current_node_id = Some(edge.to.as_str().to_owned());
-        if let Some(decision) = &self.decision {
-            let mut entry = json!({ "from": self.node, "to": edge.to, "label": edge.label });
-            if let Some(reason) = &decision.reason {
+        if self.label.is_some() || graph.outgoing(current).nth(1).is_some() {
+            let mut entry = json!({ "from": current, "to": edge.to, "label": edge.label });
+            if let Some(reason) = &self.reason {
                 entry["reason"] = reason.as_str().into();
             }
             update.decision_log.push(entry);
@@ -59,39 +63,78 @@ impl NodeCompletion {
         Ok(update)
     }
 
-    /// Returns the edge to take; none from an end.
-    fn edge<'g>(&self, graph: &'g Graph) -> Result<Option<&'g Edge>, Refusal> {
-        let label = self.decision.as_ref().map(|decision| decision.label.as_str());
-        let is_end = graph.node(&self.node).is_some_and(|node| node.kind == NodeKind::End);
-        if is_end && self.next.is_none() && label.is_none() {
+    /// Returns the edge to take; none from an end. Where there are several, the call names one, or the conditions of the
+    /// author leave exactly one. The default edge is never taken by itself, so a misspelt value falls nowhere.
+    fn edge<'g>(
+        &self,
+        current: &str,
+        graph: &'g Graph,
+        variables: &Map<String, Json>,
+    ) -> Result<Option<&'g Edge>, Refusal> {
+        let is_named = self.next.is_some() || self.label.is_some();
+        let is_end = graph.node(current).is_some_and(|node| node.kind == NodeKind::End);
+        let all: Vec<Exit<'g>> = exits(graph, current, variables);
+        if all.is_empty() && is_named {
+            let message = format!("No edge leads on from `{current}`.");
+            return Err(Refusal::new(RefusalCode::Transition, message)
+                .hint("Leave `next` out to complete it."));
+        }
+        if all.is_empty() || (is_end && !is_named) {
             return Ok(None);
         }
-        let edges: Vec<&Edge> = graph.outgoing(&self.node).collect();
-        let fits = |edge: &&&Edge| {
-            self.next.as_deref().is_none_or(|next| edge.to.as_str() == next)
-                && label.is_none_or(|label| edge.label == label)
-        };
-        let fitting: Vec<&&Edge> = edges.iter().filter(fits).collect();
-        match (fitting.as_slice(), edges.as_slice()) {
-            ([edge], _) => Ok(Some(edge)),
-            ([], []) if self.next.is_none() => Ok(None),
-            ([], []) => {
-                let message = format!("No edge leads on from `{}`.", self.node);
-                Err(Refusal::new(RefusalCode::Transition, message)
-                    .hint("Leave `next` out to complete it."))
+        let named = self.named(&all);
+        match named.as_slice() {
+            [] => Err(unclear(current, "no edge of the graph fits", &all)),
+            [exit] if is_named || all.len() == 1 => Ok(Some(exit.edge)),
+            several => {
+                let holds = |edge: &Edge| {
+                    let rule = edge.condition_expr.as_ref();
+                    rule.is_some_and(|rule| rule.holds(variables).unwrap_or(false))
+                };
+                let is_chosen =
+                    |exit: &&&Exit<'g>| if is_named { exit.open } else { holds(exit.edge) };
+                let mut open = several.iter().filter(is_chosen);
+                match (open.next(), open.next()) {
+                    (Some(exit), None) => Ok(Some(exit.edge)),
+                    (None, _) => Err(unclear(current, "no condition of its edges holds", &all)),
+                    (Some(_), Some(_)) => {
+                        Err(unclear(current, "more than one edge could be meant", &all))
+                    }
+                }
             }
-            ([], _) => Err(self.unclear("no edge of the graph fits", &edges)),
-            (_, _) => Err(self.unclear("there are several ways on", &edges)),
         }
     }
 
-    fn unclear(&self, why: &str, edges: &[&Edge]) -> Refusal {
-        let ways: Vec<String> =
-            edges.iter().map(|edge| format!("{} ({})", edge.to, edge.label)).collect();
-        let message = format!("`{}` cannot be completed like this: {why}.", self.node);
-        let hint = format!("Say in `next` and `decision.label` which of {} it is.", ticked(&ways));
-        Refusal::new(RefusalCode::Transition, message).hint(hint)
+    /// Returns the edges that the call names, by label, else by node; all if it names none.
+    fn named<'e, 'g>(&self, all: &'e [Exit<'g>]) -> Vec<&'e Exit<'g>> {
+        let has_label =
+            |exit: &&Exit<'g>| self.label.as_ref().is_none_or(|label| exit.edge.label == *label);
+        let fitting: Vec<&Exit<'g>> = all.iter().filter(has_label).collect();
+        let Some(next) = &self.next else { return fitting };
+        let labelled: Vec<&Exit<'g>> =
+            fitting.iter().copied().filter(|exit| exit.edge.label == *next).collect();
+        if labelled.is_empty() {
+            fitting.into_iter().filter(|exit| exit.edge.to.as_str() == next).collect()
+        } else {
+            labelled
+        }
     }
+}
+
+/// Returns the refusal of a completion whose edge is not clear, with every edge and its condition.
+fn unclear(current: &str, why: &str, all: &[Exit<'_>]) -> Refusal {
+    let way = |exit: &Exit<'_>| {
+        let Edge { label, to, .. } = exit.edge;
+        match condition_words(exit.edge) {
+            Some(condition) => format!("`{label}` -> {to} ({})", cut(&condition, SHOWN_CHARS)),
+            None => format!("`{label}` -> {to}"),
+        }
+    };
+    let message = format!("`{current}` cannot be completed like this: {why}.");
+    let ways = joined(all.iter().map(way));
+    Refusal::new(RefusalCode::Transition, message).hint(format!(
+        "Set the variables that decide, or say the label in `next`. The ways on: {ways}."
+    ))
 }
 
 #[cfg(test)]
@@ -100,8 +143,8 @@ mod tests {
     use crate::state::fixture;
 
     fn completion(node: &str, next: Option<&str>, label: Option<&str>) -> NodeCompletion {
-        let decision = label.map(|label| BranchChoice { label: label.into(), reason: None });
-        NodeCompletion { node: node.into(), next: next.map(str::to_owned), decision }
+        let (next, label) = (next.map(str::to_owned), label.map(str::to_owned));
+        NodeCompletion { node: Some(node.to_owned()), next, label, reason: None }
     }
 
     fn update(completion: &NodeCompletion, at: &str) -> Result<StateUpdate, Refusal> {
@@ -133,7 +176,7 @@ mod tests {
     fn an_end_is_completed_without_a_move() {
         let done = update(&completion("end-99", None, None), "end-99").unwrap();
         assert_eq!((done.steps_completed.len(), done.current_node_id), (1, None));
-        assert_eq!(done.workflow_status, None);
+        assert_eq!(done.variables[STATUS], COMPLETE);
     }
 
     #[test]
@@ -143,7 +186,7 @@ mod tests {
         let done = completion("only", None, None);
         let done = done.update(&StateUpdate::default(), &document, &workflow.graph).unwrap();
         assert_eq!(done.steps_completed, ["only"]);
-        assert_eq!(done.workflow_status.as_deref(), Some(COMPLETE));
+        assert_eq!(done.variables[STATUS], COMPLETE);
     }
 
     fn check_refused(completion: &NodeCompletion, at: &str, says: &str) {
@@ -160,5 +203,56 @@ mod tests {
         check_refused(&completion(first, Some("end-99"), None), first, "step-02-discover-inputs");
         check_refused(&completion(first, None, Some("back")), first, "no edge of the graph fits");
         check_refused(&completion("end-99", Some(first), None), "end-99", "No edge leads on");
+    }
+
+    /// Completes the node that decides in hello-branch.
+    fn decide(next: Option<&str>, project_type: Option<&str>) -> Result<StateUpdate, Refusal> {
+        let workflow = fixture::hello_branch();
+        let text = "---\nschemaVersion: \"1.1\"\nworkflowType: t\ncurrentNodeId: decide-02-project-type\nstepsCompleted: []\n---\n";
+        let document = StateDocument::read(text).unwrap();
+        let mut more = StateUpdate::default();
+        more.variables.extend(project_type.map(|value| ("projectType".to_owned(), value.into())));
+        let reason = Some("the brief says so".to_owned());
+        let completion =
+            NodeCompletion { next: next.map(str::to_owned), reason, ..NodeCompletion::default() };
+        completion.update(&more, &document, &workflow.graph)
+    }
+
+    #[test]
+    fn the_condition_of_the_author_decides_where_nothing_is_named() {
+        let update = decide(None, Some("greenfield")).unwrap();
+        assert_eq!(update.current_node_id.as_deref(), Some("step-03a-greenfield"));
+        let expected = json!({"from": "decide-02-project-type", "to": "step-03a-greenfield", "label": "greenfield", "reason": "the brief says so"});
+        assert_eq!(update.decision_log, [expected]);
+    }
+
+    #[test]
+    fn an_edge_is_named_by_its_label_or_its_node() {
+        for next in ["brownfield", "step-03b-brownfield"] {
+            let update = decide(Some(next), Some("brownfield")).unwrap();
+            assert_eq!(update.current_node_id.as_deref(), Some("step-03b-brownfield"), "{next}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_value_never_takes_the_default() {
+        for value in [None, Some("Greenfield"), Some("")] {
+            let refusal = decide(None, value).unwrap_err();
+            assert!(refusal.message.contains("no condition of its edges holds"), "{value:?}");
+            let hint = refusal.hint.unwrap();
+            assert!(hint.contains("`greenfield` -> step-03a-greenfield ("), "{hint}");
+        }
+        let refusal = decide(Some("bluefield"), None).unwrap_err();
+        assert!(refusal.message.contains("no edge of the graph fits"));
+    }
+
+    #[test]
+    fn a_workflow_that_failed_stays_where_it_is() {
+        let workflow = fixture::hello_branch();
+        let document = StateDocument::read(workflow.document.clone()).unwrap();
+        let mut more = StateUpdate::default();
+        more.variables.insert(STATUS.to_owned(), FAILED.into());
+        let update = NodeCompletion::default().update(&more, &document, &workflow.graph).unwrap();
+        assert_eq!(update, more);
     }
 }

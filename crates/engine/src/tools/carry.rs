@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crewagent_core::call::Call;
 use crewagent_core::event::{FileIntent, Intent};
 use crewagent_core::refusal::{Refusal, RefusalCode};
+use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 
@@ -115,12 +116,20 @@ impl Tools<'_> {
             return Ok(PendingFile { file, old, new, source });
         }
         let job = job.ok_or_else(|| other_result(&file))?;
+        let created = self.created_by(intent);
         let ContentDraft { old, after, before, sha256, .. } =
-            self.draft(job, context, &intent.time)?;
+            self.draft(job, context, &intent.time, &created)?;
         if before != file.before || sha256 != file.after {
             return Err(other_result(&file).into());
         }
         Ok(PendingFile { file, old, new: after, source })
+    }
+
+    /// Returns the artifacts that an intent creates. They may be there already, if a process died between two files.
+    fn created_by(&self, intent: &Intent) -> Vec<ProjectPath> {
+        let new = intent.files.iter().filter(|file| file.before.is_none() && file.after.is_some());
+        let path = |file: &FileIntent| ProjectPath::new(VPath::parse(&file.path).ok()?);
+        new.filter_map(path).filter(|path| self.is_artifact(path)).collect()
     }
 
     /// Writes all files, or undoes what it wrote as far as possible.

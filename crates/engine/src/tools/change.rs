@@ -11,7 +11,7 @@ use crewagent_core::tool::text_patch::TextPatch;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 
-use super::report::{FileReport, FileReports};
+use super::report::{CompletionReport, FileReport, FileReports};
 use super::state::StateFile;
 use super::{CallContext, CallPlan, ChangeHalt, Moves, Tools, done, reached, relocate};
 use crate::mounts::WriteTarget;
@@ -112,7 +112,7 @@ pub(super) struct ContentDraft {
 }
 
 /// Returns the files of a call in the order of their names in it; none if the call writes none.
-pub(super) fn jobs(call: &Call) -> Vec<FileJob<'_>> {
+pub(super) fn jobs<'c>(call: &'c Call) -> Vec<FileJob<'c>> {
     match call {
         Call::Write(call) => vec![FileJob { path: &call.path, work: FileWork::Write(call) }],
         Call::Patch(call) => {
@@ -153,7 +153,13 @@ pub(super) fn jobs(call: &Call) -> Vec<FileJob<'_>> {
         Call::Delete(call) => {
             vec![FileJob { path: &call.path, work: FileWork::Remove(call.if_match) }]
         }
-        Call::State(call) => vec![FileJob { path: &call.path, work: FileWork::State(call) }],
+        // The state changes last, so that it never names a file that is not there.
+        Call::State(call) => {
+            let write =
+                |file: &'c WriteCall| FileJob { path: &file.path, work: FileWork::Write(file) };
+            let state = FileJob { path: &call.path, work: FileWork::State(call) };
+            call.files.iter().map(write).chain([state]).collect()
+        }
         Call::Read(_) | Call::List(_) | Call::Search(_) | Call::AskUser(_) => Vec::new(),
     }
 }
@@ -178,10 +184,13 @@ impl Tools<'_> {
         call: &Call,
         context: &CallContext<'_>,
     ) -> Result<CallPlan, ChangeHalt> {
-        let drafts: Vec<ContentDraft> = jobs(call)
-            .iter()
-            .map(|job| self.draft(job, context, context.now))
-            .collect::<Result<_, _>>()?;
+        let mut drafts: Vec<ContentDraft> = Vec::new();
+        let mut created = Vec::new();
+        for job in &jobs(call) {
+            let draft = self.draft(job, context, context.now, &created)?;
+            created.extend(self.created(&draft).and_then(|path| ProjectPath::parse(&path).ok()));
+            drafts.push(draft);
+        }
         check_places(&drafts)?;
         check_sources(&drafts)?;
         let places: Vec<&VPath> = drafts.iter().map(|draft| &draft.place).collect();
@@ -220,18 +229,20 @@ impl Tools<'_> {
         Ok(CallPlan::Change(Box::new(PlannedChange { intent, files: images.collect() })))
     }
 
-    /// Works out the new content of one file.
+    /// Works out the new content of one file. `created` are the artifacts that the same call creates before it.
     pub(super) fn draft(
         &self,
         job: &FileJob<'_>,
         context: &CallContext<'_>,
         now: &str,
+        created: &[ProjectPath],
     ) -> Result<ContentDraft, ChangeHalt> {
         let limit = context.policy.fs.max_write_bytes;
         let target = self.aim(job.path, KEPT.max(usize::try_from(limit).unwrap_or(usize::MAX)))?;
         let (mut transition, mut source) = (None, None);
         let after: Option<Arc<[u8]>> = if job.path.path().is_state_document() {
-            let state = StateFile { tools: self, context, now };
+            let created = [context.created, created].concat();
+            let state = StateFile { tools: self, context, now, created };
             let made = state.transition(job, &target)?;
             let text = made.text().clone();
             transition = Some(Box::new(made));
@@ -297,18 +308,26 @@ impl Tools<'_> {
 
     fn answer(&self, call: &Call, drafts: &[ContentDraft]) -> Answer {
         let created = drafts.iter().filter_map(|draft| self.created(draft)).collect();
-        match drafts {
-            [only] => done(&FileReport::new(call, only, None), created),
-            several => done(&FileReports::new(call, several), created),
+        match (call, drafts) {
+            (Call::State(state), _) if state.completion.is_some() => {
+                done(&CompletionReport::new(drafts), created)
+            }
+            (_, [only]) => done(&FileReport::new(call, only, None), created),
+            (_, several) => done(&FileReports::new(call, several), created),
         }
     }
 
     /// Returns the path of a draft that creates an artifact.
     fn created(&self, draft: &ContentDraft) -> Option<String> {
         let path = ProjectPath::new(draft.place.clone())?;
-        let below = path.as_str().strip_prefix(self.artifacts.as_str())?;
-        (draft.before.is_none() && draft.after.is_some() && below.starts_with('/'))
-            .then(|| path.to_string())
+        let is_new = draft.before.is_none() && draft.after.is_some();
+        (is_new && self.is_artifact(&path)).then(|| path.to_string())
+    }
+
+    /// Returns true if a file is below the artifacts folder.
+    pub(super) fn is_artifact(&self, path: &ProjectPath) -> bool {
+        let below = path.as_str().strip_prefix(self.artifacts.as_str());
+        below.is_some_and(|below| below.starts_with('/'))
     }
 
     fn state_change(&self, transition: &StateTransition) -> Option<StateChange> {

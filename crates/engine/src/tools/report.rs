@@ -2,7 +2,7 @@
 
 use crewagent_core::call::Call;
 use crewagent_core::call::content_report::{ContentChange, ContentReport};
-use crewagent_core::state::guard::StateTransition;
+use crewagent_core::state::guard::{Completion, Move, StateTransition};
 use crewagent_core::vpath::WritablePath;
 use serde::Serialize;
 
@@ -33,6 +33,40 @@ pub(super) struct FileReport<'d> {
 #[derive(Serialize)]
 pub(super) struct FileReports<'d> {
     files: Vec<FileReport<'d>>,
+}
+
+/// Result of completing a node.
+#[derive(Serialize)]
+pub(super) struct CompletionReport<'d> {
+    moved: Option<&'d Move>,
+    complete: bool,
+    files: Vec<WrittenFile<'d>>,
+    state: Option<&'d StateTransition>,
+}
+
+/// File that was written with the completion.
+#[derive(Serialize)]
+struct WrittenFile<'d> {
+    path: &'d WritablePath,
+    bytes: usize,
+}
+
+impl<'d> CompletionReport<'d> {
+    /// Returns the report of a call whose last file is the state document.
+    pub(super) fn new(drafts: &'d [ContentDraft]) -> Self {
+        let state = drafts.iter().find_map(|draft| draft.transition.as_deref());
+        let written = drafts.iter().filter(|draft| draft.transition.is_none());
+        let file = |draft: &'d ContentDraft| WrittenFile {
+            path: &draft.path,
+            bytes: draft.after.as_ref().map_or(0, |bytes| bytes.len()),
+        };
+        Self {
+            moved: state.and_then(StateTransition::moved),
+            complete: state.is_some_and(|state| state.completion() != Completion::Running),
+            files: written.map(file).collect(),
+            state,
+        }
+    }
 }
 
 impl<'d> FileReports<'d> {

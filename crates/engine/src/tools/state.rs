@@ -80,6 +80,8 @@ pub(super) struct StateFile<'s, 'w> {
     pub(super) tools: &'s Tools<'w>,
     pub(super) context: &'s CallContext<'s>,
     pub(super) now: &'s str,
+    /// Artifacts that were created since the last transition, with those of this call.
+    pub(super) created: Vec<ProjectPath>,
 }
 
 impl StateFile<'_, '_> {
@@ -108,13 +110,16 @@ impl StateFile<'_, '_> {
             }
         };
         let named = named_variables(job);
+        let written = written_files(job);
         let judged = with_project(self.tools.mounts, |exists| {
+            let exists: &dyn Fn(&ProjectPath) -> bool =
+                &|path| written.contains(&path.vpath()) || exists(path);
             guard::check(&Proposal {
                 old: &old,
                 new: &new,
                 workflow,
                 exists,
-                created: self.context.created,
+                created: &self.created,
                 now: self.now,
                 missing: self.context.missing,
                 variables: VisitVariables { before: self.context.set, named: &named },
@@ -161,6 +166,16 @@ fn named_variables(job: &FileJob<'_>) -> Vec<String> {
             })
             .collect(),
         FileWork::Write(_) | FileWork::MoveIn(_) | FileWork::Remove(_) => Vec::new(),
+    }
+}
+
+/// Returns the files that a call writes before it changes the state.
+fn written_files<'c>(job: &FileJob<'c>) -> Vec<&'c VPath> {
+    match &job.work {
+        FileWork::State(call) => call.files.iter().map(|file| file.path.path()).collect(),
+        FileWork::Write(_) | FileWork::Patches(_) | FileWork::MoveIn(_) | FileWork::Remove(_) => {
+            Vec::new()
+        }
     }
 }
 

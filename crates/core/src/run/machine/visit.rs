@@ -14,6 +14,16 @@ pub(super) struct VisitedVariables {
 }
 
 impl VisitedVariables {
+    /// Returns what a state document alone tells: which call set a variable is not known, but before the first node is
+    /// completed no other node can have set one.
+    pub(super) fn resumed(state: &RunState) -> Self {
+        let mut variables = Self::default();
+        if state.steps_completed.is_empty() {
+            variables.enter(state);
+        }
+        variables
+    }
+
     /// Begins a workflow with its variables.
     pub(super) fn enter(&mut self, state: &RunState) {
         self.set.clear();

@@ -1,5 +1,5 @@
-//! The run that the proofs disturb: twelve nodes, every kind of call, files that are moved and deleted, a branch, a
-//! question, a stop point, and texts that become blobs. Also a short one of the same kind, for proofs that need many runs.
+//! The run that the proofs disturb: twelve nodes, every kind of call, files that are moved and deleted, a node that is
+//! completed with its files, a branch, a question, a stop point, and texts that become blobs. Also a short one of the same kind, for proofs that need many runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -89,6 +89,17 @@ fn next(from: usize, to: usize) -> Reaction {
     }))])
 }
 
+/// Completes a node with three files: a new artifact, a file that is there, and a long text.
+fn completed_with_files(from: usize, to: usize) -> Reaction {
+    let files = json!([
+        { "path": "artifacts/half.md", "content": "# Half\n" },
+        { "path": "notes/new.md", "content": "- going\n- gone\n" },
+        { "path": "artifacts/all.md", "content": long("all") },
+    ]);
+    let arguments = json!({ "nodeId": node(from), "next": node(to), "files": files });
+    Reaction::Calls(vec![("runtime.complete_node", arguments)])
+}
+
 pub(super) fn calls(calls: impl IntoIterator<Item = (&'static str, Json)>) -> Reaction {
     Reaction::Calls(calls.into_iter().collect())
 }
@@ -146,7 +157,7 @@ fn first_half() -> BTreeMap<usize, Vec<Reaction>> {
                 write("@project/notes/new.md", "- going\n", "append"),
             ]),
             calls([write(LOG, "- going\n", "append")]),
-            next(4, 5),
+            completed_with_files(4, 5),
         ],
     );
     at(

@@ -300,3 +300,41 @@ fn a_project_around_the_state_is_no_way_around_the_guard() {
         None
     );
 }
+
+#[test]
+fn a_node_is_completed_with_its_files_in_one_call() {
+    let mut fixture = ToolsFixture::new();
+    fixture.policy = fixture.policy.with_state();
+    let files = json!([
+        { "path": "artifacts/intake.md", "content": "# Intake\n" },
+        { "path": "notes/aside.md", "content": "An aside.\n" },
+    ]);
+    let done = fixture.call("runtime.complete_node", json!({ "files": files }));
+    assert_eq!(done.answer.refused, None, "{:?}", done.json);
+    assert_eq!(done.json["moved"]["to"], "decide-02-project-type");
+    assert_eq!(
+        done.json["files"][0],
+        json!({ "path": "@project/artifacts/intake.md", "bytes": 9 })
+    );
+    assert_eq!(fixture.text("@project/notes/aside.md"), "An aside.\n");
+    let state = done.state.unwrap().state;
+    assert_eq!(state.current_node_id, "decide-02-project-type");
+    assert_eq!(state.artifacts, ["artifacts/intake.md"]);
+    // The condition of the author takes the branch.
+    let decided = json!({ "variables": { "projectType": "greenfield" }, "reason": "All is new." });
+    let done = fixture.call("runtime.complete_node", decided);
+    assert_eq!(done.json["moved"]["label"], "greenfield");
+    assert!(fixture.text(STATE).contains("reason: All is new."), "{}", fixture.text(STATE));
+}
+
+#[test]
+fn nothing_is_written_if_the_node_cannot_be_left() {
+    let mut fixture = ToolsFixture::new();
+    fixture.policy = fixture.policy.with_state();
+    let before = fixture.text(STATE);
+    let files = json!([{ "path": "notes/aside.md", "content": "An aside.\n" }]);
+    let refused = fixture.call("runtime.complete_node", json!({ "files": files }));
+    assert_eq!(refused.answer.refused, Some(RefusalCode::Precondition), "{:?}", refused.json);
+    assert!(!fixture.real("@project/notes/aside.md").exists());
+    assert_eq!(fixture.text(STATE), before);
+}
