@@ -1,5 +1,7 @@
 /** Every screen: its name, its address, and what brings it into the state that is looked at. */
 
+import { eventually } from './harness.mjs';
+
 /** Stands for a store that is not built yet, where only the names of the screens matter. */
 const NO_IDS = { asked: {}, words: {}, tour: { works: {}, form: {}, choice: {}, done: {}, approval: {} } };
 
@@ -113,8 +115,12 @@ export function screens(ids = NO_IDS) {
         await tab.locator('section.inspector .steps button').click();
       } },
     { name: 'fork', at: run(ids.story, ids.done), then: async (tab) => {
-        await tab.locator('[role=log] .step .icon').last().click();
-        await tab.locator('dialog input[type=checkbox]').check();
+        // The list may still move to its end, and then another step is the last one.
+        await eventually(async () => {
+          await tab.keyboard.press('Escape');
+          await tab.locator('[role=log] .step .icon').last().click({ timeout: 10_000 });
+          await tab.locator('dialog input[type=checkbox]').check({ timeout: 10_000 });
+        });
       } },
     { name: 'run-log', at: run(ids.story, ids.done), then: inspector(2) },
     { name: 'run-state', at: run(ids.story, ids.done), then: inspector(3) },
