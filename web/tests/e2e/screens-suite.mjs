@@ -1,4 +1,7 @@
-/** Every screen with axe-core: light, dark and with high contrast. A screen has its own page; the store is made once and only read. */
+/**
+ * Every screen with axe-core: light, dark and with high contrast. A screen has its own page; the store is made once and only read.
+ * Two files share the screens, because files run side by side.
+ */
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -11,7 +14,8 @@ import { screens } from './screens.mjs';
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const NAMES = screens().map((screen) => screen.name);
 
-describe('every screen', () => {
+/** Checks every other screen, beginning with the first or the second. */
+export const checkScreens = (first) => describe(`every screen, ${first === 0 ? 'one half' : 'the other half'}`, () => {
   let fixture;
   before(async () => {
     fixture = await openScreensFixture();
@@ -20,7 +24,7 @@ describe('every screen', () => {
   });
   after(() => fixture?.close());
 
-  for (const name of NAMES) {
+  for (const name of NAMES.filter((_, at) => at % 2 === first)) {
     it(`${name}: axe objects to nothing, and the page has no errors`, async () => {
       const { tab, errors } = await openPage(fixture.context);
       try {

@@ -1,0 +1,5 @@
+/** Half of the screens, with axe-core. */
+
+import { checkScreens } from './screens-suite.mjs';
+
+checkScreens(0);
