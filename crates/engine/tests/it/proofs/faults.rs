@@ -56,9 +56,10 @@ fn a_disk_that_fails_anywhere_is_said_and_survived() {
     };
     let calm = Calm::of(&ProofFixture::new(piece()));
     let mut cases = Vec::new();
-    for n in 0..calm.operations {
+    let step = if scale == Scale::Full { 1 } else { 2 };
+    for n in (0..calm.operations).step_by(step) {
         let errors = match scale {
-            Scale::Sample => vec![ERRORS[n % 6]],
+            Scale::Sample => vec![ERRORS[n / step % 6]],
             Scale::Full => ERRORS.to_vec(),
         };
         for error in errors {

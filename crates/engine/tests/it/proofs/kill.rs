@@ -139,14 +139,14 @@ pub(crate) fn check_every_death(piece: fn() -> Piece) -> (usize, usize) {
     let is_full = scale() == Scale::Full;
     let mut cases: Vec<Fault> = Vec::new();
     for n in 0..calm.operations {
-        if is_full || n % 6 == 0 {
+        if is_full || n % 12 == 0 {
             cases.push(Fault::Crash(n));
         }
         // These leave much the same as a death at the next operation.
-        if is_full || n % 16 == 0 {
+        if is_full || n % 32 == 0 {
             cases.push(Fault::CrashAfter(n));
         }
-        if calm.log[n].starts_with("write ") && (is_full || n % 8 == 0) {
+        if calm.log[n].starts_with("write ") && (is_full || n % 16 == 0) {
             cases.push(Fault::Torn(n));
         }
     }
@@ -170,7 +170,7 @@ fn a_write_that_needs_the_users_word_happens_once_wherever_the_process_dies() {
     let fixture = ProofFixture::new(three_asking());
     let calm = Calm::of(&fixture);
     assert_eq!(calm.told["question"], 4, "three changes and a question of the model");
-    let step = if scale() == Scale::Full { 1 } else { 2 };
+    let step = if scale() == Scale::Full { 1 } else { 4 };
     let at_each = |n| [Fault::Crash(n), Fault::CrashAfter(n)];
     let cases: Vec<Fault> = (0..calm.operations).step_by(step).flat_map(at_each).collect();
     spread(three_asking, &cases, |fixture, fault| check_kill(fixture, &calm, *fault));

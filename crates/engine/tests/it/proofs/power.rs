@@ -246,7 +246,7 @@ fn examine(fixture: &ProofFixture, calm: &Calm, taped: Taped, effort: &Effort) -
 /// Cuts the power after every operation of a run. Returns the numbers of checked states and of resumed runs.
 pub(crate) fn check_every_power_cut(piece: fn() -> Piece) -> (usize, usize) {
     let effort = match scale() {
-        Scale::Sample => Effort { contents: 12, states: 150, every: 24 },
+        Scale::Sample => Effort { contents: 12, states: 80, every: 24 },
         Scale::Full => Effort { contents: 1_000, states: 4_000, every: 1 },
     };
     let fixture = ProofFixture::new(piece());
