@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn an_unknown_step_lists_the_valid_ones() {
-        check_error("test --only lint", "fmt, tidy, web, clippy, test, browser, doc");
+        check_error("test --only lint", "fmt, tidy, web, clippy, test, browser");
         check_error("test --skip lint", "`lint`");
     }
 
