@@ -20,7 +20,7 @@ use crewagent_format::integrity::Digest;
 use serde_json::Map;
 
 pub use check::{ContextProblem, check_messages};
-pub use cut::{Cut, KEPT_WORDS_BYTES, tokens_of};
+pub use cut::{Cut, tokens_of};
 pub use fingerprint::tools_digest;
 
 use self::block::{Block, BlockMessage, Group, QuestionExchange};
@@ -104,7 +104,7 @@ impl Context {
         self.recount();
     }
 
-    /// Appends the position of the run: directive, brief, summary, data.
+    /// Appends the position of the run.
     pub fn anchor(&mut self, texts: Vec<String>) {
         self.settle();
         let entries: Vec<BlockMessage> =
@@ -112,39 +112,6 @@ impl Context {
         if !entries.is_empty() {
             self.blocks.push(Block::Anchor(entries));
         }
-    }
-
-    /// Starts with messages of user and model from another run, which the journal already holds.
-    pub fn recall(&mut self, words: &[Message]) {
-        for message in words {
-            let entry = BlockMessage::new(message.clone());
-            let block = match message {
-                Message::User { .. } => Block::Input(entry),
-                Message::Assistant { tool_calls, .. } if tool_calls.is_empty() => {
-                    Block::Text(entry)
-                }
-                // These messages are not text of user or model.
-                Message::Assistant { .. } | Message::System { .. } | Message::Tool { .. } => {
-                    continue;
-                }
-            };
-            block.entries().for_each(|entry| self.count(entry));
-            self.blocks.push(block);
-        }
-    }
-
-    /// Returns the messages that stay when the node is left: text of user and model.
-    pub fn words(&self) -> Vec<Message> {
-        let mut left = self.clone();
-        left.settle();
-        left.leave_node();
-        let entries = left.blocks.iter().flat_map(Block::entries);
-        entries.map(|entry| Message::clone(&entry.message)).collect()
-    }
-
-    /// Returns true if the last message is an anchor.
-    pub fn ends_with_anchor(&self) -> bool {
-        matches!(self.blocks.last(), Some(Block::Anchor(_)))
     }
 
     /// Appends the user's input, in its wrapping.

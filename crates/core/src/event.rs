@@ -5,6 +5,7 @@
 mod conversation;
 mod frame;
 mod model;
+mod node;
 mod run;
 mod state;
 mod tool;
@@ -18,6 +19,7 @@ pub use crate::intent::FileIntent;
 pub use conversation::*;
 pub use frame::*;
 pub use model::*;
+pub use node::*;
 pub use run::*;
 pub use state::*;
 pub use tool::*;
@@ -65,7 +67,7 @@ pub enum EventKind {
     User(UserEvent),
     /// `workflow.*`.
     Frame(FrameEvent),
-    /// `state.changed`.
+    /// `node.entered`, `state.changed`.
     State(StateEvent),
     /// `turn.started`, `assistant.*`, `model.*`, `context.cut`.
     Model(ModelEvent),
@@ -130,7 +132,7 @@ impl EventKind {
             Self::Conversation(event) => event.role(),
             Self::User(event) => event.role(),
             Self::Frame(_) => Role::Result,
-            Self::State(_) => Role::Derived,
+            Self::State(event) => event.role(),
             Self::Model(event) => event.role(),
             Self::Tool(event) => event.role(),
         }

@@ -31,18 +31,24 @@ pub struct Policy {
     /// Rules that allow, ask or deny; one set for each source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleSet>,
-    /// True if a run needs `fs.apply_patch` to change its state. Then the tool is available whatever the rules say, if
-    /// only for that.
+    /// True if a model may change the state of a run by editing its document. Then `fs.apply_patch` is understood
+    /// whatever the rules say, if only for that.
     #[serde(skip)]
     pub patches_state: bool,
+    /// True if a model is told to change the state by editing its document.
+    #[serde(skip)]
+    pub tells_patches: bool,
+    /// True if a model is told how to move and delete files: in a conversation, and where a package speaks of it.
+    #[serde(skip)]
+    pub tells_moves: bool,
 }
 
 /// Means by which the state of a run changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateTool {
-    /// The model patches the state document.
+    /// The model is told to patch the state document.
     Patch,
-    /// The model uses the `runtime.*` tools: in strict mode, and without file tools.
+    /// The model is told to call `complete_node`.
     Runtime,
 }
 
@@ -80,6 +86,8 @@ impl Default for Policy {
             strict: false,
             rules: Vec::new(),
             patches_state: false,
+            tells_patches: false,
+            tells_moves: false,
         }
     }
 }
@@ -111,17 +119,18 @@ impl Policy {
         policy
     }
 
-    /// Returns the policy for a run, which always has one way to change its state: without file tools there are no
-    /// patches, so the `runtime.*` tools are added.
+    /// Returns the policy for a run, whose state changes by this means. In strict mode and without file tools there are
+    /// no patches.
     #[must_use]
-    pub fn with_state(self) -> Self {
+    pub fn with_state(self, told: StateTool) -> Self {
         let strict = self.strict || !self.fs.enabled;
-        Self { strict, patches_state: !strict, ..self }
+        let tells_patches = told == StateTool::Patch && !strict;
+        Self { strict, patches_state: !strict, tells_patches, ..self }
     }
 
     /// Returns the means by which the state of a run changes.
     pub fn state_tool(&self) -> StateTool {
-        if self.strict { StateTool::Runtime } else { StateTool::Patch }
+        if self.tells_patches { StateTool::Patch } else { StateTool::Runtime }
     }
 
     /// Decides by the rules about these tools about a call that writes to these paths, or to none; the user `granted`
@@ -151,15 +160,13 @@ impl Policy {
     /// Returns true if a model is told about the tool. Packages and models know some tools that are only understood.
     pub fn offers(&self, tool: Tool) -> bool {
         match tool {
-            Tool::CompleteNode | Tool::UpdateState => self.strict,
-            Tool::Read
-            | Tool::List
-            | Tool::Search
-            | Tool::Write
-            | Tool::Patch
-            | Tool::Move
-            | Tool::Delete
-            | Tool::AskUser => self.allows(tool),
+            Tool::CompleteNode => self.state_tool() == StateTool::Runtime && self.allows(tool),
+            Tool::UpdateState => false,
+            Tool::Patch => self.fs.enabled && (self.tells_patches || self.denial(tool).is_none()),
+            Tool::Move | Tool::Delete => self.tells_moves && self.allows(tool),
+            Tool::Read | Tool::List | Tool::Search | Tool::Write | Tool::AskUser => {
+                self.allows(tool)
+            }
         }
     }
 

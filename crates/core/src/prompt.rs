@@ -4,36 +4,56 @@
 //! quoted text cannot leave its fence, and every layer has a cap in bytes that holds for any input. Layers see values
 //! of the package and the run only, so no real path, host name or secret can get into one.
 
-mod base;
+mod conversation;
 mod data;
 mod directive;
+mod finishing;
+mod inputs;
 mod line;
 mod node_brief;
+mod node_message;
 mod not_executed;
 mod persona;
+mod progress;
+mod rules;
 mod script;
 mod state_summary;
+mod step_text;
 mod tool_policy;
 mod user_input;
+mod wanted;
+mod ways;
+mod workflow_brief;
 
-pub use base::{BASE_MAX_BYTES, RulesFor, base_rules};
+pub use conversation::{SaidExchange, conversation};
 pub use data::{DATA_MAX_BYTES, DataContext, data_context};
-pub use directive::{
-    ActiveNode, Autopilot, CalledBy, DIRECTIVE_MAX_BYTES, Directive, Protocol, RunIntent,
-    run_directive,
-};
-pub use node_brief::{BRIEF_MAX_BYTES, STEP_MAX_BYTES, StepText, node_brief};
+pub use directive::{DIRECTIVE_MAX_BYTES, Directive, RunIntent, post_run_directive, run_directive};
+pub use finishing::finishing_call;
+pub use inputs::inputs;
+pub use node_brief::{BRIEF_MAX_BYTES, Brief, CalledBy, STEP_MAX_BYTES, node_brief};
+pub use node_message::{NodeMessage, node_message, post_run_message};
 pub use not_executed::{NotExecuted, not_executed};
 pub use persona::{PERSONA_MAX_BYTES, persona};
+pub use progress::{WorkflowProgress, progress};
+pub use rules::{RULES_MAX_BYTES, RulesFor, rules};
 pub use script::{prompt_directive, script_directive};
-pub use state_summary::{SUMMARY_MAX_BYTES, state_summary};
+pub use state_summary::{SUMMARY_MAX_BYTES, SummaryOf, state_summary};
 pub use tool_policy::{POLICY_MAX_BYTES, tool_policy};
 pub use user_input::{INPUT_SHELL_MAX_BYTES, user_input};
+pub use wanted::{WantedInput, wanted_inputs};
+pub use workflow_brief::workflow_brief;
 
 use crate::refusal::{Refusal, RefusalCode};
 
+/// Version of the contract with the model: texts, list of tools, rendering, carrying and enforcement.
+pub const PROMPT_VERSION: u32 = 2;
+
 /// Default folder of a run's files.
 pub const ARTIFACTS_ROOT: &str = "@project/artifacts/";
+
+/// Message to a model that completed a workflow without a word.
+pub const LAST_WORDS: &str =
+    "The workflow is complete. Tell the user in a few sentences what came of it. Call no tool.";
 
 /// Message to a model after an empty reply.
 pub const NUDGE: &str = "Your last reply was empty: go on with the current node by calling a tool, or tell the user in words what you need from them.";

@@ -21,6 +21,13 @@ pub struct RunSettings {
     pub policy: Policy,
     /// Maximum size of a step's text in the node brief.
     pub inline_step_bytes: u64,
+    /// Maximum size of an input that the node brief shows whole.
+    pub inline_input_bytes: u64,
+    /// Maximum size of all inputs that the node brief shows.
+    pub inline_inputs_bytes: u64,
+    /// Manner in which a model is told to change the state.
+    #[serde(default)]
+    pub state_tools: StateTools,
     /// Name of the requested model; none for the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -36,10 +43,27 @@ impl Default for RunSettings {
             missing: MissingRule::default(),
             policy: Policy::default(),
             inline_step_bytes: 16 * 1024,
+            inline_input_bytes: 4 * 1024,
+            inline_inputs_bytes: 12 * 1024,
+            state_tools: StateTools::default(),
             model: None,
             window_tokens: 128_000,
         }
     }
+}
+
+/// Manner in which a model is told to change the state of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum StateTools {
+    /// As the package says, else with the tool.
+    #[default]
+    Auto,
+    /// With `complete_node`.
+    Tool,
+    /// With edits of the state document.
+    Document,
 }
 
 /// Confirmation of moves.

@@ -34,9 +34,9 @@ pub enum Tool {
     Delete,
     /// `ui.ask_user`.
     AskUser,
-    /// `runtime.complete_node`, in strict mode.
+    /// `runtime.complete_node`: finishes a node.
     CompleteNode,
-    /// `runtime.update_state`, in strict mode.
+    /// `runtime.update_state`: sets variables without leaving the node; understood, not offered.
     UpdateState,
 }
 
@@ -95,7 +95,7 @@ const CATALOGUE: [ToolEntry; 10] = [
         wire_name: "fs_apply_patch",
         is_write: true,
         parameters: &["path", "operation", "update", "edits", "diff", "ifMatchSha256"],
-        example: r#"{"path":"@project/artifacts/notes.md","operation":"replace","edits":[{"old":"draft","new":"final"}]} or {"path":"@state/workflow.md","operation":"updateFrontmatter","update":{"variables":{"set":{"topic":"x"}}}}"#,
+        example: r#"{"path":"@project/artifacts/notes.md","edits":[{"old":"draft","new":"final"}]}"#,
     },
     ToolEntry {
         name: "fs.move",
@@ -120,7 +120,7 @@ const CATALOGUE: [ToolEntry; 10] = [
     },
     ToolEntry {
         name: "runtime.complete_node",
-        wire_name: "runtime_complete_node",
+        wire_name: "complete_node",
         is_write: true,
         parameters: &[
             "variables",
@@ -132,7 +132,7 @@ const CATALOGUE: [ToolEntry; 10] = [
             "decision",
             "artifacts",
         ],
-        example: r#"{"nodeId":"step-01","next":"step-02","variables":{"topic":"x"},"artifacts":["artifacts/notes.md"]}"#,
+        example: r##"{"variables":{"topic":"x"},"files":[{"path":"artifacts/notes.md","content":"# Notes\n"}]}"##,
     },
     ToolEntry {
         name: "runtime.update_state",
@@ -144,7 +144,7 @@ const CATALOGUE: [ToolEntry; 10] = [
 ];
 
 /// Names of our tools in other programs.
-const ALIASES: [(&str, Tool); 15] = [
+const ALIASES: [(&str, Tool); 13] = [
     ("read_file", Tool::Read),
     ("write_file", Tool::Write),
     ("create_file", Tool::Write),
@@ -157,9 +157,7 @@ const ALIASES: [(&str, Tool); 15] = [
     ("ask_user", Tool::AskUser),
     ("finish_node", Tool::CompleteNode),
     ("next_step", Tool::CompleteNode),
-    ("complete_node", Tool::CompleteNode),
     ("complete_step", Tool::CompleteNode),
-    ("runtime_complete_node", Tool::CompleteNode),
 ];
 /// Prefix that some models put before every name.
 const PREFIX: &str = "functions.";
@@ -185,7 +183,10 @@ impl Tool {
 
     /// Finds the tool of this name, canonical (`fs.read`) or in wire form (`fs_read`).
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name || tool.wire_name() == name)
+        let found =
+            Self::ALL.into_iter().find(|tool| tool.name() == name || tool.wire_name() == name);
+        // The wire name follows from the canonical one for all tools but this.
+        found.or_else(|| (name == "runtime_complete_node").then_some(Self::CompleteNode))
     }
 
     /// Finds the tool that a model means: by a name of its own, or by one that other programs use. If `is_taken` says

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crewagent_core::tool::{self, ToolSpec};
+use crewagent_core::tool::{self, Tool, ToolSpec};
 use crewagent_format::integrity::Digest;
 
 use super::profile::NameForm;
@@ -99,7 +99,16 @@ impl NamePairs {
     }
 }
 
+/// Returns the wire name that a tool of the runtime has whatever its canonical name is.
+fn given(name: &str) -> Option<&'static str> {
+    let tool = Tool::named(name).filter(|tool| *tool == Tool::CompleteNode && tool.name() == name);
+    tool.map(Tool::wire_name)
+}
+
 fn is_legal(form: NameForm, name: &str) -> bool {
+    if given(name).is_some() {
+        return false;
+    }
     let first = name.chars().next();
     first.is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && name.len() <= LONGEST
@@ -116,6 +125,9 @@ fn is_taken(form: NameForm, c: char) -> bool {
 
 /// Returns a legal name that resembles this one.
 fn legal(form: NameForm, name: &str) -> String {
+    if let Some(given) = given(name) {
+        return given.to_owned();
+    }
     let flat = flat(form, name);
     if flat.len() <= LONGEST { flat } else { digested(&flat, name) }
 }

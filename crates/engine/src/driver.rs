@@ -8,6 +8,7 @@ mod ask;
 mod call;
 mod frame;
 pub(crate) mod request;
+mod survey;
 mod tool_server;
 
 use crewagent_core::event::{
@@ -132,6 +133,7 @@ impl<L: StepLog> Driver<'_, L> {
             match effect {
                 Effect::AskModel(ask) => self.ask(&ask, world)?,
                 Effect::Perform(job) => self.call(&job, world)?,
+                Effect::Survey(plan) => self.survey(&plan, world)?,
                 Effect::FrameChange(change) => self.change_frame(&change, world)?,
                 Effect::Tell(_) | Effect::Rest(_) => {
                     return Err(Halt::Unfit("nothing is open".to_owned()));

@@ -7,6 +7,7 @@ mod open;
 mod requests;
 mod run;
 mod start;
+mod unfinished;
 
 use std::path::PathBuf;
 

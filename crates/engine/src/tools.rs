@@ -13,6 +13,7 @@ mod relocate;
 mod report;
 pub mod search;
 mod state;
+pub(crate) mod survey;
 mod write;
 
 use std::collections::BTreeSet;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crewagent_core::policy::rules::ToolPattern;
+use crewagent_core::settings::StateTools;
 use crewagent_engine::store::{Cost, Timeout};
 use serde_json::Value as Json;
 
@@ -71,9 +72,12 @@ pub(crate) struct BoundsArgs {
     /// Ask before each move of the model
     #[arg(long)]
     pub(crate) guided: bool,
-    /// Change the state only through runtime.complete_node and runtime.update_state (easier for small models)
+    /// Let only the runtime write the state document
     #[arg(long)]
     pub(crate) strict: bool,
+    /// How the model is told to change the state: with a tool, or by editing the document
+    #[arg(long, value_name = "MANNER", value_parser = state_tools)]
+    pub(crate) state_tools: Option<StateTools>,
     /// Show every change of a project file and wait for your approval
     #[arg(long)]
     pub(crate) ask_writes: bool,
@@ -146,6 +150,16 @@ fn value_of(text: &str) -> Json {
         Ok(Json::Number(number)) if number.to_string() != text => text.into(),
         Ok(value) => value,
         Err(_) => text.into(),
+    }
+}
+
+/// Reads how the model is told to change the state.
+fn state_tools(text: &str) -> Result<StateTools, String> {
+    match text {
+        "auto" => Ok(StateTools::Auto),
+        "tool" => Ok(StateTools::Tool),
+        "document" => Ok(StateTools::Document),
+        _ => Err("expected auto, tool or document".to_owned()),
     }
 }
 

@@ -164,6 +164,7 @@ impl Screen {
                 self.block(&question::question(question, asker, self.width), &mut out);
             }
             EventKind::Frame(event) => self.frame_changed(event, &mut out),
+            EventKind::State(StateEvent::Entered(_)) => {}
             EventKind::State(StateEvent::Changed(change)) => self.changed(change, &mut out),
             EventKind::Model(model) => self.model_event(model, &mut out),
             EventKind::Tool(tool) => self.tool_event(tool, &mut out),

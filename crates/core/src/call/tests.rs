@@ -48,7 +48,7 @@ fn both_spellings_of_a_name_are_understood() {
     for tool in Tool::ALL {
         assert_eq!(canonical(tool.name()), Some(tool.name()));
         assert_eq!(canonical(tool.wire_name()), Some(tool.name()));
-        assert_eq!(tool.wire_name(), tool.name().replace('.', "_"));
+        assert_eq!(canonical(&tool.name().replace('.', "_")), Some(tool.name()));
     }
     assert_eq!(canonical("fs_remove"), None);
 }
@@ -57,7 +57,7 @@ fn both_spellings_of_a_name_are_understood() {
 fn an_unknown_tool_is_answered_with_those_there_are() {
     let code = RefusalCode::ToolNotAvailable;
     let refusal = check_refused("fs.reed", "{}", code, &["\"fs.reed\"", "Did you mean `fs.read`?"]);
-    assert_eq!(refusal.details["available"].as_array().unwrap().len(), 8);
+    assert_eq!(refusal.details["available"].as_array().unwrap().len(), 6);
     check_refused("fs_writ", "not json", code, &["Did you mean `fs.write`?", "`fs.apply_patch`"]);
     check_refused("shell", "{}", code, &["There is no tool \"shell\".", "Available: `fs.read`, "]);
     check_refused("mcp.git.log", "{}", code, &["Available"]);

@@ -8,9 +8,6 @@ use super::block::{Block, BlockMessage};
 use crate::message::Message;
 use crate::payload::Payload;
 
-/// Maximum size of the text that stays when a node is left, in bytes; the oldest is dropped first.
-pub const KEPT_WORDS_BYTES: u64 = 64 * 1024;
-
 /// Estimated bytes per token: English has more, Chinese, digests and dense JSON about as many.
 const TOKEN_BYTES: u64 = 3;
 
@@ -43,31 +40,10 @@ impl Cut {
 }
 
 impl Context {
-    /// Drops the tool messages, anchors and reminders of the node that is left. Text of user and model stays up to
-    /// [`KEPT_WORDS_BYTES`]; a cut of it is reported.
-    pub fn leave_node(&mut self) -> Option<Cut> {
-        let mut blocks = Vec::new();
-        for block in std::mem::take(&mut self.blocks) {
-            match block {
-                Block::Anchor(_) | Block::Nudge(_) => {}
-                Block::Group(group) => blocks.extend(group.into_words()),
-                block @ (Block::Input(_) | Block::Text(_)) => blocks.push(block),
-            }
-        }
-        self.blocks = blocks;
-        let mut cut = Cut::default();
-        let mut words: u64 =
-            self.blocks.iter().filter(|block| is_words(block)).map(Block::bytes).sum();
-        self.blocks.retain(|block| {
-            let stays = !is_words(block) || words <= KEPT_WORDS_BYTES;
-            if !stays {
-                words -= block.bytes();
-                cut.add(block);
-            }
-            stays
-        });
+    /// Drops all messages of the node that is left.
+    pub fn leave_node(&mut self) {
+        self.blocks.clear();
         self.recount();
-        cut.reported()
     }
 
     /// Cuts until the context fits the window: first the oldest calls with their answers, stale anchors and reminders,

@@ -49,7 +49,7 @@ pub struct FrameEntered {
     /// The agent of the called workflow, where its nodes name none.
     pub agent_id: String,
     /// State of that workflow.
-    pub state: RunState,
+    pub state: Box<RunState>,
 }
 
 /// A called workflow ended, and its caller is active again.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Role;
 use crate::fork::Fork;
+use crate::message::Message;
 use crate::payload::Payload;
 use crate::settings::RunSettings;
 use crate::state::frame::Caller;
@@ -66,7 +67,7 @@ pub struct RunStarted {
 }
 
 /// Another process resumes the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunResumed {
@@ -90,6 +91,12 @@ pub struct RunResumed {
     /// Problems of the journal or the state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Version of the contract with the model from here on, if the events before are not replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "promptVersion")]
+    pub prompt_version: Option<u32>,
+    /// Words of the user since the last move, if the events before are not replayed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<Message>,
 }
 
 /// The run entered a phase.

@@ -1,18 +1,30 @@
-//! Changes of the state document.
+//! The position of a run: nodes that are entered, and changes of the state document.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{NodeEntered, Role};
 use crate::frame_id::FrameId;
 use crate::question::Question;
 use crate::state::run_state::RunState;
 
-/// A change of the state document.
+/// An event about the position of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type")]
 pub enum StateEvent {
+    #[serde(rename = "node.entered")]
+    Entered(Box<NodeEntered>),
     #[serde(rename = "state.changed")]
     Changed(Box<StateChange>),
+}
+
+impl StateEvent {
+    pub(super) fn role(&self) -> Role {
+        match self {
+            Self::Entered(_) => Role::Result,
+            Self::Changed(_) => Role::Derived,
+        }
+    }
 }
 
 /// A change of the state document.

@@ -121,11 +121,22 @@ pub struct Intent {
     pub state: Option<StateChange>,
 }
 
+/// A file of the project that a call wrote or removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct WrittenDigest {
+    /// The path from the root of the project.
+    pub path: String,
+    /// The digest afterwards; none if the file was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
 /// Answer of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Answer {
-    /// The whole answer as the model gets it: `{"ok":true,…}` or `{"ok":false,"error":{…}}`.
+    /// The result: `{"ok":true,…}` or `{"ok":false,"error":{…}}`. Models read it as plain text.
     pub result: Payload,
     /// Code of the refusal, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,6 +144,9 @@ pub struct Answer {
     /// New files below the artifacts folder, from the root of the project.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,
+    /// Files of the project that the call wrote or removed, with their digests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wrote: Vec<WrittenDigest>,
     /// True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
     #[serde(default, skip_serializing_if = "std::ops::Not::not", rename = "endsReply")]
     pub ends_reply: bool,
@@ -145,6 +159,7 @@ impl From<&Refusal> for Answer {
             result: refusal.to_json().to_string().into(),
             refused: Some(refusal.code),
             created: Vec::new(),
+            wrote: Vec::new(),
             ends_reply: false,
         }
     }

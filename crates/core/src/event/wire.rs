@@ -86,6 +86,7 @@ events! {
     "assistant.message" AssistantMessage(AssistantMessage) => Model(ModelEvent::Replied),
     "tool.started" ToolStarted(ToolStarted) => Tool(ToolEvent::Started),
     "tool.finished" ToolFinished(ToolFinished) => Tool(ToolEvent::Finished),
+    "node.entered" NodeEntered(Box<NodeEntered>) => State(StateEvent::Entered),
     "state.changed" StateChanged(Box<StateChange>) => State(StateEvent::Changed),
     "question" UserAsked(UserAsked) => User(UserEvent::Asked),
     "phase.changed" PhaseChanged(PhaseChanged) => Run(RunEvent::PhaseChanged),

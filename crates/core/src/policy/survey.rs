@@ -4,8 +4,8 @@ use crewagent_format::package::agents::AgentTools;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Policy;
 use super::rules::{Rule, RuleSet, Source, ToolPattern, Verdict, is_exempt};
+use super::{Policy, StateTool};
 use crate::tool::Tool;
 use crate::tool::server_tool::ServerTool;
 
@@ -82,7 +82,8 @@ pub struct FolderRule {
 impl Layers<'_> {
     /// Returns the effective policy of a run.
     pub fn policy(&self) -> Policy {
-        self.run.tightened(self.agent).with_state()
+        let policy = self.run.tightened(self.agent).with_state(StateTool::Runtime);
+        Policy { tells_moves: true, ..policy }
     }
 
     /// Returns the maximum seconds of one call.
@@ -272,7 +273,7 @@ mod tests {
             (Verdict::Deny, Decider::Settings)
         );
         let patch = row("fs.apply_patch");
-        assert!(patch.state_only && patch.by == Decider::Run, "{patch:?}");
+        assert!(patch.verdict == Verdict::Deny && patch.by == Decider::Run, "{patch:?}");
         assert_eq!(row("fs.read").max_bytes, Some(Limit { value: 5, by: Decider::Agent }));
         assert_eq!(layers.call_seconds(), Limit { value: 9, by: Decider::Run });
         assert_eq!(row("ui.ask_user").by, Decider::Runtime);
@@ -283,7 +284,7 @@ mod tests {
             crate::tool::Tool::ALL.into_iter().filter(|tool| !tool.name().starts_with("runtime."))
         {
             let name = tool.name();
-            let is_open = row(name).verdict != Verdict::Deny || row(name).state_only;
+            let is_open = row(name).verdict != Verdict::Deny;
             assert_eq!(listed.iter().any(|tool| tool == name), is_open, "{name}");
         }
     }

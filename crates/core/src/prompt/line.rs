@@ -95,6 +95,15 @@ pub(super) fn json_line(value: &serde_json::Value, cap: usize) -> (String, usize
     (escaped(text.chars(), cap, ""), text.len())
 }
 
+/// Longest row of backticks in a text that is put between fences.
+const MOST_BACKTICKS: usize = 64;
+
+/// Returns a row of backticks longer than every one in the text, so that the text cannot close it.
+pub(super) fn fence(text: &str) -> Option<String> {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    (longest <= MOST_BACKTICKS).then(|| "`".repeat(longest.max(3) + 1))
+}
+
 /// Items of a list that fit, one per line.
 pub(super) struct FittingItems {
     /// Lines, each with its line break.

@@ -1,4 +1,4 @@
-//! The second layer: the tool permissions of the effective agent, exactly as enforced.
+//! Permissions of the effective agent, where they differ from the default. The list of tools tells the rest.
 
 use super::line::{joined, value};
 use crate::policy::Policy;
@@ -13,63 +13,43 @@ const SERVERS_BYTES: usize = 2 * 1024;
 const SERVER_BYTES: usize = 128;
 /// Maximum size of all rules of one kind together, in bytes.
 const RULES_BYTES: usize = 256;
+/// Limit below which a limit of bytes is told.
+const SMALL_BYTES: u64 = 65_536;
 
-/// Describes the merged policy.
-pub fn tool_policy(policy: &Policy) -> String {
-    let mut text = String::from("Tool policy:\n");
-    if policy.fs.enabled {
-        text.push_str(&format!(
-            "- fs: enabled (maxReadBytes={}, maxWriteBytes={})\n",
-            policy.fs.max_read_bytes, policy.fs.max_write_bytes
-        ));
-    } else {
-        text.push_str("- fs: disabled\n");
+/// Describes the merged policy; none if it is the default.
+pub fn tool_policy(policy: &Policy) -> Option<String> {
+    let mut parts = rules(policy);
+    if policy.fs.enabled && policy.fs.max_read_bytes < SMALL_BYTES {
+        parts.push(format!("a read gives at most {} bytes", policy.fs.max_read_bytes));
     }
-    text.push_str(&format!("- mcp: {}\n", mcp(policy)));
-    text.push_str(&format!("- time: at most {} seconds a call", policy.call_seconds));
-    if policy.strict {
-        text.push_str(
-            "\n- state: strict (runtime.complete_node and runtime.update_state only; @state/workflow.md is not written directly)",
-        );
+    if policy.fs.enabled && policy.fs.max_write_bytes < SMALL_BYTES {
+        parts.push(format!("a file has at most {} bytes", policy.fs.max_write_bytes));
     }
-    rules(policy, &mut text);
-    if policy.fs.enabled {
-        text.push_str(
-            "\n\nPrefer fs.apply_patch for edits. All writes must be under @project or @state; @state/logs is read-only.",
-        );
-    }
-    text
+    parts.extend(servers(policy));
+    (!parts.is_empty()).then(|| format!("Tool policy: {}.", parts.join("; ")))
 }
 
-/// Appends the rules, those of one kind on a line. If they differ, the stricter applies.
-fn rules(policy: &Policy, text: &mut String) {
+/// Returns the rules, those of one kind together. If they differ, the stricter applies.
+fn rules(policy: &Policy) -> Vec<String> {
     type PatternSelector = fn(&RuleSet) -> &Vec<ToolPattern>;
-    let kinds: [(&str, PatternSelector, &str); 3] = [
-        ("deny", |set| &set.deny, ""),
-        ("ask", |set| &set.ask, " (the user is asked first)"),
-        ("allow", |set| &set.allow, " (exceptions from deny and ask)"),
+    let kinds: [(PatternSelector, &str); 3] = [
+        (|set| &set.deny, "denied"),
+        (|set| &set.ask, "asks the user first"),
+        (|set| &set.allow, "allowed without asking"),
     ];
-    for (name, of, note) in kinds {
+    let told = kinds.into_iter().filter_map(|(of, verdict)| {
         let mut patterns: Vec<String> =
             policy.rules.iter().flat_map(of).map(ToolPattern::to_string).collect();
         patterns.dedup();
-        if !patterns.is_empty() {
-            let patterns = joined(patterns, ", ", RULES_BYTES);
-            text.push_str(&format!("\n- {name}: {patterns}{note}"));
-        }
-    }
+        let patterns = joined(patterns, ", ", RULES_BYTES);
+        (!patterns.is_empty()).then(|| format!("{patterns}: {verdict}"))
+    });
+    told.collect()
 }
 
-fn mcp(policy: &Policy) -> String {
-    if !policy.mcp.enabled {
-        return "disabled".to_owned();
-    }
-    let Some(servers) = &policy.mcp.allowed_servers else {
-        return "enabled (all configured servers)".to_owned();
-    };
-    if servers.is_empty() {
-        return "disabled (no server is allowed)".to_owned();
-    }
+fn servers(policy: &Policy) -> Option<String> {
+    let servers = policy.mcp.allowed_servers.as_ref().filter(|_| policy.mcp.enabled)?;
     let names = servers.iter().map(|server| value(server, SERVER_BYTES));
-    format!("enabled (allowedServers: {})", joined(names, ", ", SERVERS_BYTES))
+    let names = joined(names, ", ", SERVERS_BYTES);
+    (!names.is_empty()).then(|| format!("MCP: {names}"))
 }

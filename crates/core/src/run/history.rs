@@ -84,7 +84,7 @@ impl History {
                 }
             }
             EventKind::Model(kind) => self.model(kind),
-            EventKind::Tool(_) => {}
+            EventKind::State(StateEvent::Entered(_)) | EventKind::Tool(_) => {}
         }
     }
 

@@ -11,6 +11,7 @@ mod failing;
 mod frames;
 mod limits;
 mod questions;
+mod survey;
 mod visit;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -24,21 +25,25 @@ use jiff::Timestamp;
 
 use self::limits::Allowance;
 use self::questions::Pending;
+pub use self::survey::SurveyPlan;
 use super::history::Position;
 use crate::context::{Context, Cut};
-use crate::event::{Answer, EventKind, Moved, Phase, PhaseChanged, Reason, Reply, StateChange};
+use crate::event::{
+    Answer, EventKind, Moved, NodeEntered, Phase, PhaseChanged, Reason, Reply, StateChange,
+};
 use crate::frame_id::FrameId;
 use crate::message::{Message, ToolCall};
-use crate::policy::Policy;
 use crate::policy::rules::Rule;
-use crate::prompt;
+use crate::policy::{Policy, StateTool};
+use crate::prompt::{self, SaidExchange};
 use crate::question::Question;
 use crate::question::approval::Approval;
-use crate::settings::{Mode, RunSettings};
+use crate::settings::{Mode, RunSettings, StateTools};
 use crate::state::frame::Frame;
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
 use crate::state::run_state::RunState;
+use crate::tool::Tool;
 use crate::usage::Usage;
 
 /// Subject of a run: a workflow, or a conversation.
@@ -108,6 +113,8 @@ pub enum Input {
     },
     /// A call asks the user.
     Asked(Question),
+    /// The files of a node were looked at.
+    Surveyed(Box<NodeEntered>),
     /// The active workflow changed, or could not.
     FrameChanged(FrameChanged),
     /// A call makes a move that needs the user's approval.
@@ -126,6 +133,8 @@ pub enum Effect {
     AskModel(Ask),
     /// Perform a call; the driver feeds back [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
     Perform(CallJob),
+    /// Look at the files of a node; the driver feeds back [`Input::Surveyed`].
+    Survey(Box<SurveyPlan>),
     /// Make another workflow active; the driver feeds back [`Input::FrameChanged`].
     FrameChange(FrameChange),
     /// Wait for [`Input::User`] or [`Input::Resume`].
@@ -151,7 +160,7 @@ pub enum FrameChange {
 #[derive(Clone, Debug)]
 pub enum FrameChanged {
     /// The called workflow is active, in this state.
-    Entered(RunState),
+    Entered(Box<RunState>),
     /// The caller is active again.
     Left(Box<StateChange>),
     /// The change is not possible, for this reason.
@@ -235,6 +244,7 @@ pub struct Rest {
 enum Stance {
     Asking(Ask),
     Performing,
+    Surveying,
     ChangingFrame(FrameChange),
     Resting(Rest),
 }
@@ -255,8 +265,13 @@ pub struct Machine {
     queue: VecDeque<ToolCall>,
     batch: calls::Batch,
     pending: Option<Pending>,
-    /// User input that waits until the calls are answered.
+    /// User input that is not in the context yet.
     waiting: Vec<Arc<str>>,
+    said: anchor::SaidWords,
+    /// Digests of the project's files that this run wrote last, by path.
+    written: Arc<BTreeMap<String, String>>,
+    /// Number of surveys so far.
+    surveys: u64,
     input: Option<Arc<str>>,
     confirmation: Confirmation,
     approved: Moves,
@@ -273,12 +288,15 @@ pub struct Machine {
     /// Number of times that the pending request was too long.
     overflows: u32,
     frames: frames::OpenFrames,
+    /// True if the package speaks of moving or deleting files.
+    tells_moves: bool,
 }
 
 impl Machine {
     /// Creates a run in this state that has not started.
     pub fn new(subject: Subject, settings: RunSettings, run_state: RunState) -> Self {
         let context = Context::new(settings.window_tokens);
+        let tells_moves = subject.package().is_some_and(|package| names_moves(package));
         Self {
             subject,
             settings,
@@ -292,6 +310,9 @@ impl Machine {
             batch: calls::Batch::default(),
             pending: None,
             waiting: Vec::new(),
+            said: anchor::SaidWords::default(),
+            written: Arc::default(),
+            surveys: 0,
             input: None,
             confirmation: Confirmation::Needed,
             approved: Moves::Ask,
@@ -306,25 +327,25 @@ impl Machine {
             nudged: false,
             overflows: 0,
             frames: frames::OpenFrames::default(),
+            tells_moves,
         }
     }
 
-    /// Adds the messages of the run that this one was forked from.
+    /// Adds earlier words of user and model: of the run that this one was forked from, or before a fresh start.
     #[must_use]
-    pub fn forked(mut self, words: &[Message]) -> Self {
-        self.context.recall(words);
-        self.anchor.intent = anchor::RunIntent::Continue;
+    pub fn with_words(mut self, words: &[Message]) -> Self {
+        if !words.is_empty() {
+            self.said.before = SaidExchange::read(words);
+            self.anchor.intent = anchor::RunIntent::Continue;
+        }
         self
     }
 
     /// Returns the messages of user and model that stay known at the next node.
     pub fn words(&self) -> Vec<Message> {
-        let mut words = self.context.words();
-        let waiting = self.waiting.iter();
-        words.extend(
-            waiting.map(|words| Message::user(prompt::user_input(words, self.node_name()))),
-        );
-        words
+        let said = self.said.before.iter().chain(&self.said.here).flat_map(SaidExchange::messages);
+        let shell = |words: &Arc<str>| Message::user(prompt::user_input(words, self.node_name()));
+        said.chain(self.waiting.iter().map(shell)).collect()
     }
 
     /// Applies an input and returns the effects to carry out. The last one is the open effect.
@@ -337,7 +358,6 @@ impl Machine {
             Input::Start => {
                 self.variables.enter(&self.run_state);
                 self.allowance.renew(now);
-                self.anchor();
                 self.ask_model(now, &mut effects);
             }
             Input::Resume { place, settings } => self.resume(place, settings, now, &mut effects),
@@ -348,6 +368,7 @@ impl Machine {
             Input::Overflowed(why) => self.overflowed(&why, now, &mut effects),
             Input::Late => self.late(now, &mut effects),
             Input::Answered { answer, state } => self.answered(&answer, state, now, &mut effects),
+            Input::Surveyed(entered) => self.surveyed(*entered, now, &mut effects),
             Input::FrameChanged(changed) => self.frame_changed(changed, now, &mut effects),
             Input::Asked(question) => self.asked(question, None, &mut effects),
             Input::Proposed { moved, question } => {
@@ -363,6 +384,10 @@ impl Machine {
             Stance::Asking(ask) => Effect::AskModel(ask.clone()),
             Stance::Performing => match self.job() {
                 Some(job) => Effect::Perform(job),
+                None => Effect::Rest(Rest::of(Phase::Failed)),
+            },
+            Stance::Surveying => match self.survey_plan() {
+                Some(plan) => Effect::Survey(Box::new(plan)),
                 None => Effect::Rest(Rest::of(Phase::Failed)),
             },
             Stance::ChangingFrame(change) => Effect::FrameChange(change.clone()),
@@ -453,10 +478,21 @@ impl Machine {
         let policy =
             self.settings.policy.tightened(self.agent().and_then(|agent| agent.tools.as_ref()));
         if self.workflow().is_some() {
-            policy.with_state()
+            let policy = policy.with_state(self.told_state_tool());
+            Policy { tells_moves: self.tells_moves, ..policy }
         } else {
             // A conversation has no state to guard or patch.
-            Policy { strict: false, ..policy }
+            Policy { strict: false, tells_moves: true, ..policy }
+        }
+    }
+
+    /// Returns the manner in which the model is told to change the state.
+    fn told_state_tool(&self) -> StateTool {
+        let is_asked_for = |workflow: &Workflow| workflow.front.tells_document_edits();
+        match self.settings.state_tools {
+            StateTools::Document => StateTool::Patch,
+            StateTools::Auto if self.workflow().is_some_and(is_asked_for) => StateTool::Patch,
+            StateTools::Auto | StateTools::Tool => StateTool::Runtime,
         }
     }
 
@@ -490,7 +526,7 @@ impl Machine {
         }
         let goes_on = match &self.stance {
             Stance::Asking(_) => true,
-            Stance::Performing | Stance::ChangingFrame(_) => false,
+            Stance::Performing | Stance::Surveying | Stance::ChangingFrame(_) => false,
             Stance::Resting(rest) => rest.reason.is_some_and(limits::is_limit),
         };
         if !matches!(self.stance, Stance::Resting(_)) {
@@ -502,11 +538,6 @@ impl Machine {
             })));
         }
         if goes_on {
-            let waiting = std::mem::take(&mut self.waiting);
-            if waiting.is_empty() {
-                self.anchor();
-            }
-            waiting.iter().for_each(|words| self.say(words));
             self.ask_model(now, effects);
         } else {
             effects.push(self.open());
@@ -524,12 +555,12 @@ impl Machine {
         self.variables = visit::VisitedVariables::resumed(&self.run_state);
         self.context.settle();
         self.leave_node();
-        self.anchor.shown = anchor::ShownPosition::Nothing;
+        self.anchor.is_introduced = false;
         self.approved = Moves::Ask;
         self.grants.once = None;
         self.confirmation = Confirmation::Needed;
         match &self.stance {
-            Stance::Performing | Stance::ChangingFrame(_) => {
+            Stance::Performing | Stance::Surveying | Stance::ChangingFrame(_) => {
                 self.stance = Stance::Asking(self.ask())
             }
             Stance::Resting(rest) if rest.question.is_some() => {
@@ -599,6 +630,14 @@ impl Rest {
     fn of(phase: Phase) -> Self {
         Self { phase, reason: None, message: None, question: None }
     }
+}
+
+/// Returns true if a step of the package speaks of tools that move or delete files.
+fn names_moves(package: &Package) -> bool {
+    let names = [Tool::Move, Tool::Delete].map(|tool| [tool.name(), tool.wire_name()]);
+    let steps = package.workflows().iter().flat_map(|workflow| workflow.steps.values());
+    let mut steps = steps.map(|step| step.body());
+    steps.any(|text| names.iter().flatten().any(|name| text.contains(name)))
 }
 
 fn tell(kind: EventKind) -> Effect {

@@ -36,16 +36,11 @@ fn rendered(tool: &str, arguments: &str, result: &str) -> Option<String> {
     let Ok(Json::Object(fields)) = serde_json::from_str::<Json>(result) else { return None };
     let answer = Fields(&fields);
     match answer.0.get("ok") {
-        Some(Json::Bool(true)) => done(tool_named(tool)?, arguments, answer),
+        Some(Json::Bool(true)) => done(Tool::named(tool)?, arguments, answer),
         Some(Json::Bool(false)) => refusal::render(answer),
         None if answer.is("truncated") => cut::render(tool, arguments, answer),
         Some(_) | None => None,
     }
-}
-
-/// Finds the tool of a name; providers see `runtime.complete_node` as `complete_node`.
-fn tool_named(name: &str) -> Option<Tool> {
-    Tool::named(name).or_else(|| (name == "complete_node").then_some(Tool::CompleteNode))
 }
 
 fn done(tool: Tool, arguments: &str, answer: Fields<'_>) -> Option<String> {
@@ -133,7 +128,7 @@ impl<'j> Fields<'j> {
 }
 
 /// Appends a line of a file with its number.
-fn push_line(out: &mut String, number: u64, text: &str) {
+pub(crate) fn push_line(out: &mut String, number: u64, text: &str) {
     // Writing to a string never fails.
     let _ = write!(out, "\n{number}|{text}");
 }
@@ -147,7 +142,7 @@ fn push_hint(out: &mut String, answer: Fields<'_>) {
 }
 
 /// Returns `1 line` or `3,210 lines`.
-fn counted(number: u64, noun: &str) -> String {
+pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     let digits = number.to_string();
     let mut out = String::new();

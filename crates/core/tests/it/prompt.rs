@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use crewagent_core::context::Context;
+use crewagent_core::event::{InputState, NodeEntered, SurveyedInput, SurveyedOutput};
 use crewagent_core::message::Message;
 use crewagent_core::policy::{McpPolicy, Policy, StateTool};
 use crewagent_core::prompt::{
-    ActiveNode, Autopilot, DataContext, Directive, Protocol, RulesFor, RunIntent, StepText,
-    base_rules, data_context, interrupted, node_brief, persona, run_directive, state_summary,
-    tool_policy, user_input,
+    Brief, DataContext, Directive, NodeMessage, RulesFor, RunIntent, SaidExchange, SummaryOf,
+    conversation, data_context, inputs, interrupted, node_brief, node_message, persona,
+    post_run_message, progress, rules, state_summary, tool_policy, user_input,
 };
-use crewagent_core::state::run_state::RunState;
+use crewagent_core::settings::Mode;
+use crewagent_core::state::run_state::{PastDecision, RunState};
 use crewagent_core::vpath::VPath;
 use crewagent_format::package::agents::Agent;
 use crewagent_format::package::{Package, Workflow};
@@ -18,7 +20,7 @@ use crewagent_testkit::fixture::{checked, example};
 use serde_json::{Map, Value as Json, json};
 
 /// Maximum size of a step that the brief repeats, as in the default settings.
-const INLINE: StepText = StepText::Inline { up_to: 16 * 1024 };
+const INLINE: u64 = 16 * 1024;
 
 fn package(name: &str) -> Package {
     checked(&example(name)).package.unwrap()
@@ -47,42 +49,87 @@ fn effective<'p>(package: &'p Package, workflow: &Workflow, node: &str) -> &'p A
     own.map_or(&package.agents()[0], |id| agent(package, id.as_str()))
 }
 
+/// Returns the brief of a node without any surveyed file.
+fn brief_of<'a>(
+    workflow: &'a Workflow,
+    node: &str,
+    run_state: &'a RunState,
+    survey: &'a NodeEntered,
+) -> Brief<'a> {
+    Brief {
+        workflow,
+        node: workflow.graph.node(node).unwrap(),
+        variables: &run_state.variables,
+        survey,
+        progress: progress(&workflow.graph, run_state),
+        left_along: None,
+        caller: None,
+        not_executed: &[],
+        state: StateTool::Runtime,
+        step_bytes: INLINE,
+    }
+}
+
 /// Composes all layers for a run at this position.
-fn composed(package: &Package, run_state: &RunState, intent: RunIntent) -> Context {
+fn composed(
+    package: &Package,
+    run_state: &RunState,
+    intent: RunIntent,
+    survey: &NodeEntered,
+) -> Context {
     let workflow = &package.workflows()[0];
     let agent = effective(package, workflow, &run_state.current_node_id);
-    let node = workflow.graph.node(&run_state.current_node_id).unwrap();
-    let active = if run_state.complete { ActiveNode::Completed } else { ActiveNode::Node(node) };
-    let directive = Directive {
-        intent,
-        workflow,
-        active,
-        agent: &agent.id,
-        autopilot: Autopilot::On,
-        protocol: Protocol::Included,
-        state: StateTool::Patch,
-        caller: None,
+    let directive =
+        Directive { intent, workflow, mode: Mode::Autopilot, state: StateTool::Runtime };
+    let text = if run_state.complete {
+        post_run_message(intent, workflow, run_state, &[])
+    } else {
+        node_message(&NodeMessage {
+            directive,
+            introduces: intent == RunIntent::Start,
+            run_state,
+            last_call: None,
+            said: &[],
+            data: None,
+            brief: brief_of(workflow, &run_state.current_node_id, run_state, survey),
+        })
     };
-    let mut anchor = vec![run_directive(&directive)];
-    if !run_state.complete {
-        anchor.push(node_brief(
-            workflow,
-            node,
-            &run_state.variables,
-            INLINE,
-            StateTool::Patch,
-            &[],
-        ));
-    }
-    anchor.push(state_summary(run_state));
     let mut context = Context::new(128_000);
-    context.set_system(vec![
-        base_rules(RulesFor::Run),
-        tool_policy(&Policy::default().tightened(agent.tools.as_ref())),
-        persona(agent),
-    ]);
-    context.anchor(anchor);
+    let policy = Policy::default().tightened(agent.tools.as_ref());
+    let layers = [
+        Some(rules(RulesFor::Run(StateTool::Runtime))),
+        tool_policy(&policy),
+        Some(persona(agent)),
+    ];
+    context.set_system(layers.into_iter().flatten().collect());
+    context.anchor(vec![text]);
     context
+}
+
+/// Returns a file of the project as a survey shows it.
+fn shown_input(path: &str, text: &str) -> SurveyedInput {
+    SurveyedInput {
+        path: path.to_owned(),
+        state: InputState::Shown,
+        bytes: text.len() as u64,
+        lines: text.lines().count() as u64,
+        sha256: None,
+        text: Some(text.to_owned()),
+    }
+}
+
+fn missing_input(path: &str) -> SurveyedInput {
+    SurveyedInput {
+        state: InputState::Missing,
+        bytes: 0,
+        lines: 0,
+        text: None,
+        ..shown_input(path, "")
+    }
+}
+
+fn output(path: &str, bytes: u64, own: bool) -> SurveyedOutput {
+    SurveyedOutput { path: path.to_owned(), exists: bytes > 0, own, bytes, sha256: None }
 }
 
 fn shown(messages: &[Arc<Message>]) -> String {
@@ -98,7 +145,14 @@ fn shown(messages: &[Arc<Message>]) -> String {
 fn a_run_begins() {
     let package = package("create-story-micro");
     let run_state = run_state("step-01-select-story", &[], json!({}), &[]);
-    let mut context = composed(&package, &run_state, RunIntent::Start);
+    let status = "development_status:\n  epic-1: in-progress\n  1-1-project-setup: done\n  1-2-user-authentication: backlog\n  1-3-note-crud: backlog\n";
+    let survey = NodeEntered {
+        visit: 1,
+        inputs: vec![shown_input("@project/artifacts/sprint-status.yaml", status)],
+        outputs: vec![output("artifacts/create-story/target.md", 0, false)],
+        ..NodeEntered::default()
+    };
+    let mut context = composed(&package, &run_state, RunIntent::Start, &survey);
     context.user_input(user_input(
         "Please do\n1-2-user-authentication.",
         Some("step-01-select-story"),
@@ -113,7 +167,17 @@ fn a_run_goes_on_at_a_later_node() {
     let done = ["step-01-select-story", "step-02-discover-inputs", "step-03-extract-context"];
     let artifacts = ["artifacts/create-story/target.md", "artifacts/create-story/context.md"];
     let run_state = run_state("step-04-generate-story", &done, variables, &artifacts);
-    let context = composed(&package, &run_state, RunIntent::Continue);
+    let survey = NodeEntered {
+        visit: 1,
+        inputs: vec![
+            shown_input("@project/artifacts/create-story/context.md", "# Context\n"),
+            shown_input("@pkg/assets/story-template.md", "# Story {{epicNum}}\n```text\nx\n```\n"),
+            missing_input("@project/artifacts/ux.md"),
+        ],
+        outputs: vec![output("artifacts/stories/1-2-user-authentication.md", 1997, false)],
+        ..NodeEntered::default()
+    };
+    let context = composed(&package, &run_state, RunIntent::Continue, &survey);
     insta::assert_snapshot!(shown(&context.messages()));
 }
 
@@ -122,19 +186,63 @@ fn another_agent_takes_over_at_the_end_node() {
     let package = package("create-story-micro");
     let variables = json!({"storyKey": "1-2-user-authentication"});
     let run_state = run_state("end-99", &["step-05-update-sprint-status"], variables, &[]);
-    let context = composed(&package, &run_state, RunIntent::Continue);
+    let context = composed(&package, &run_state, RunIntent::Continue, &NodeEntered::default());
     let text = shown(&context.messages());
     assert!(text.contains("You are Sam (Summarizer)."), "{text}");
     insta::assert_snapshot!(text);
 }
 
 #[test]
-fn a_decision_lists_its_branches_and_rules() {
+fn a_decision_lists_its_branches_as_conditions() {
     let package = package("hello-branch");
     let variables = json!({"projectType": "greenfield"});
     let run_state = run_state("decide-02-project-type", &["step-01-intake"], variables, &[]);
-    let context = composed(&package, &run_state, RunIntent::Continue);
-    insta::assert_snapshot!(shown(&context.messages()[3..]));
+    let context = composed(&package, &run_state, RunIntent::Continue, &NodeEntered::default());
+    insta::assert_snapshot!(shown(&context.messages()[2..]));
+}
+
+#[test]
+fn a_second_visit_says_how_the_node_was_left_and_what_counts_no_more() {
+    let package = package("multi-workflows");
+    let id =
+        |workflow: &&Workflow| workflow.id.as_ref().is_some_and(|id| id.as_str() == "draft-review");
+    let workflow = package.workflows().iter().find(id).unwrap();
+    let node = workflow.graph.nodes().iter().find(|node| {
+        workflow.steps.get(&node.id).is_some_and(|step| !step.front.sets_variables.is_empty())
+            && workflow.graph.outgoing(node.id.as_str()).count() > 1
+    });
+    let node = node.unwrap().id.as_str();
+    let names = workflow.steps.get(node).unwrap().front.sets_variables.clone();
+    let variables: Map<String, Json> =
+        names.iter().map(|name| (name.clone(), json!("revise"))).collect();
+    let run_state = run_state(node, &[node], Json::Object(variables), &[]);
+    let survey = NodeEntered { visit: 2, ..NodeEntered::default() };
+    let left = PastDecision {
+        label: "revise".into(),
+        reason: Some("costs are missing".into()),
+        ..PastDecision::default()
+    };
+    let brief = Brief { left_along: Some(&left), ..brief_of(workflow, node, &run_state, &survey) };
+    let text = node_brief(&brief);
+    assert!(text.contains(", visit 2 (left along revise: \"costs are missing\")\n"), "{text}");
+    assert!(text.contains("(was \"revise\"; set it anew)"), "{text}");
+}
+
+#[test]
+fn the_document_manner_tells_of_the_document_and_of_nothing_else() {
+    let package = package("hello-branch");
+    let workflow = &package.workflows()[0];
+    let run_state = run_state("step-01-intake", &[], json!({}), &[]);
+    let survey = NodeEntered::default();
+    let brief = Brief {
+        state: StateTool::Patch,
+        ..brief_of(workflow, "step-01-intake", &run_state, &survey)
+    };
+    let text = node_brief(&brief);
+    assert!(text.contains("To finish: fs_apply_patch {\"path\":\"@state/workflow.md\""), "{text}");
+    assert!(!text.contains("(below)"), "{text}");
+    let rules = rules(RulesFor::Run(StateTool::Patch));
+    assert!(rules.ends_with("stepsCompleted, artifacts, decisionLog and times are added."));
 }
 
 #[test]
@@ -142,68 +250,65 @@ fn a_completed_run_has_no_node() {
     let package = package("create-story-micro");
     let mut run_state = run_state("end-99", &["end-99"], json!({}), &["artifacts/x.md"]);
     run_state.complete = true;
-    let mut context = composed(&package, &run_state, RunIntent::Continue);
+    let mut context = composed(&package, &run_state, RunIntent::Continue, &NodeEntered::default());
     context.user_input(user_input("Thanks. What is still open?", None));
-    insta::assert_snapshot!(shown(&context.messages()[3..]));
-}
-
-#[test]
-fn a_later_anchor_at_the_same_node_repeats_neither_protocol_nor_step() {
-    let package = package("create-story-micro");
-    let workflow = &package.workflows()[0];
-    let node = workflow.graph.node("step-01-select-story").unwrap();
-    let directive = run_directive(&Directive {
-        intent: RunIntent::Resume,
-        workflow,
-        active: ActiveNode::Node(node),
-        agent: &package.agents()[0].id,
-        autopilot: Autopilot::Off,
-        protocol: Protocol::StandsAbove,
-        state: StateTool::Patch,
-        caller: None,
-    });
-    let brief =
-        node_brief(workflow, node, &Map::new(), StepText::StandsAbove, StateTool::Patch, &[]);
-    insta::assert_snapshot!(format!("{directive}\n=====\n{brief}"));
+    insta::assert_snapshot!(shown(&context.messages()[2..]));
 }
 
 #[test]
 fn a_step_that_is_too_long_is_to_be_read() {
     let package = package("create-story-micro");
     let workflow = &package.workflows()[0];
-    let node = workflow.graph.node("step-01-select-story").unwrap();
-    let brief = node_brief(
-        workflow,
-        node,
-        &Map::new(),
-        StepText::Inline { up_to: 100 },
-        StateTool::Patch,
-        &[],
+    let run_state = run_state("step-01-select-story", &[], json!({}), &[]);
+    let survey = NodeEntered::default();
+    let brief = brief_of(workflow, "step-01-select-story", &run_state, &survey);
+    let text = node_brief(&Brief { step_bytes: 100, ..brief });
+    assert!(
+        text.contains("bytes): read it with fs_read before you do anything else.\nTo finish"),
+        "{text}"
     );
-    assert!(brief.ends_with(
-        "bytes and is not repeated here: read @pkg/steps/step-01-select-story.md with fs.read before you do anything else."
-    ));
 }
 
 #[test]
-fn a_strict_brief_names_the_tools_of_the_state_and_nothing_that_they_replace() {
-    let package = package("hello-branch");
-    let workflow = &package.workflows()[0];
-    let brief = |node: &str| {
-        let node = workflow.graph.node(node).unwrap();
-        node_brief(workflow, node, &Map::new(), StepText::StandsAbove, StateTool::Runtime, &[])
+fn a_long_input_is_listed_with_its_headings() {
+    let listed = SurveyedInput {
+        state: InputState::Listed,
+        bytes: 120_345,
+        lines: 3_210,
+        text: Some("1|# Epics\n40|## Epic 2".into()),
+        ..shown_input("@project/artifacts/epics.md", "")
     };
-    let decision = brief("decide-02-project-type");
-    assert!(decision.contains(
-        "- Then set variables.projectType and move along the edge that you decide for, in one call of runtime.complete_node: variables, next, and decision with label and reason. An edge with open=false"
-    ), "{decision}");
-    let end = brief("end-99");
-    assert!(
-        end.contains("call runtime.complete_node with nodeId end-99 to complete the workflow.")
+    let binary = SurveyedInput { lines: 0, text: None, ..listed.clone() };
+    let missing =
+        [missing_input("@project/artifacts/prd.md"), missing_input("@project/artifacts/ux.md")];
+    let all: Vec<SurveyedInput> = [listed, binary].into_iter().chain(missing).collect();
+    assert_eq!(
+        inputs(&all).unwrap(),
+        "INPUTS\n--- artifacts/epics.md (120,345 bytes, 3,210 lines), headings:\n1|# Epics\n40|## Epic 2\n--- artifacts/epics.md (120,345 bytes)\n--- missing: artifacts/prd.md, artifacts/ux.md"
     );
-    for refused in ["patch", "append", "@state/workflow.md", "workflowStatus to complete"] {
-        assert!(!decision.contains(refused) && !end.contains(refused), "{refused}");
-    }
+    assert_eq!(inputs(&[]), None);
+}
+
+#[test]
+fn earlier_words_are_carried_and_cut_from_the_oldest() {
+    let said = |asked: Option<&str>, words: &str| SaidExchange {
+        asked: asked.map(Into::into),
+        said: user_input(words, Some("a")).into(),
+    };
+    assert_eq!(
+        conversation(&[said(Some("Which?"), "the second"), said(None, "and short")]).unwrap(),
+        "CONVERSATION\nYou asked: Which?\nUSER_INPUT\n- forNodeId: a\nthe second\nUSER_INPUT\n- forNodeId: a\nand short"
+    );
+    let long = "x".repeat(5_000);
+    let cut = conversation(&[said(Some(&long), "one"), said(Some(&long), "two")]).unwrap();
+    assert!(cut.contains("one") && cut.contains("two") && cut.len() < 1_000, "{cut}");
+    let many: Vec<SaidExchange> = (0..9).map(|n| said(None, &format!("{n}{long}"))).collect();
+    let cut = conversation(&many).unwrap();
+    assert!(
+        cut.starts_with("CONVERSATION\n(earlier words are left out)\n") && cut.contains("\n8x")
+    );
+    assert!(cut.len() <= 8 * 1024 + 64 && !cut.contains("\n0x"), "{}", cut.len());
+    assert_eq!(conversation(&[]), None);
 }
 
 #[test]
@@ -215,8 +320,10 @@ fn templates_of_a_step_are_the_mounts_that_tools_take() {
     files.put(step, text).unwrap();
     let package = checked(&files).package.unwrap();
     let workflow = &package.workflows()[0];
-    let node = workflow.graph.node("step-04-generate-story").unwrap();
-    let brief = node_brief(workflow, node, &Map::new(), INLINE, StateTool::Patch, &[]);
+    let run_state =
+        RunState { current_node_id: "step-04-generate-story".into(), ..RunState::default() };
+    let survey = NodeEntered::default();
+    let brief = node_brief(&brief_of(workflow, "step-04-generate-story", &run_state, &survey));
     assert!(brief.contains("@pkg/assets/story-template.md"), "{brief}");
     assert!(brief.contains("\n@project/artifacts/{storyKey}.md\n"), "{brief}");
     assert!(!brief.contains("-root}"), "{brief}");
@@ -241,20 +348,17 @@ fn long_variables_are_cut_and_counted() {
         complete: false,
         ..RunState::default()
     };
-    let summary = state_summary(&run_state);
-    // The middle of the lists is irrelevant here.
-    let lines: Vec<&str> = summary.lines().collect();
-    let interesting = |at: usize| {
-        at < 5
-            || at + 10 > lines.len()
-            || lines[at].starts_with('-')
-            || lines[at - 1].starts_with("- v")
-            || lines[at].contains("long")
-            || lines[at].contains("currentNodeId")
-    };
-    let kept: Vec<&str> =
-        (0..lines.len()).filter(|at| interesting(*at)).map(|at| lines[at]).collect();
-    insta::assert_snapshot!(kept.join("\n").replace(&"x".repeat(900), "<900 x>"));
+    let summary =
+        state_summary(&run_state, &SummaryOf { is_end: true, ..SummaryOf::default() }).unwrap();
+    for line in summary.lines() {
+        assert!(line.len() < 9 * 1024, "{}", line.len());
+    }
+    let head: Vec<String> = summary.lines().map(|line| line.chars().take(120).collect()).collect();
+    let tail: Vec<String> = summary
+        .lines()
+        .map(|line| line.chars().skip(line.chars().count().saturating_sub(60)).collect())
+        .collect();
+    insta::assert_snapshot!(format!("{}\n=====\n{}", head.join("\n"), tail.join("\n")));
 }
 
 #[test]
@@ -270,7 +374,9 @@ fn a_policy_is_told_as_it_is_enforced() {
     let mut closed = Policy::default();
     closed.fs.enabled = false;
     insta::assert_snapshot!(
-        [policy, open, closed].map(|policy| tool_policy(&policy)).join("\n=====\n")
+        [policy, open, closed, Policy::default()]
+            .map(|policy| tool_policy(&policy).unwrap_or_default())
+            .join("\n=====\n")
     );
 }
 
@@ -307,21 +413,12 @@ fn data_is_shown_as_a_bounded_preview() {
 
 #[test]
 fn a_conversation_has_rules_of_its_own() {
-    insta::assert_snapshot!(base_rules(RulesFor::Conversation));
+    let without = RulesFor::Conversation { has_package: false, has_agent: false };
+    let with = RulesFor::Conversation { has_package: true, has_agent: true };
+    insta::assert_snapshot!(format!("{}\n=====\n{}", rules(without), rules(with)));
 }
 
 #[test]
 fn an_interrupted_call_has_a_stable_answer() {
     insta::assert_snapshot!(interrupted());
-}
-
-#[test]
-fn a_strict_run_is_told_of_its_own_tools_and_of_no_patch() {
-    let rules = base_rules(RulesFor::StrictRun);
-    assert!(rules.contains("runtime.complete_node") && rules.contains("runtime.update_state"));
-    assert!(!rules.contains("updateFrontmatter") && !rules.contains("stepsCompleted"), "{rules}");
-    // Everything else is the same as in any run.
-    let shared = |text: &str| text.lines().filter(|line| rules.contains(line)).count();
-    let normal = base_rules(RulesFor::Run);
-    assert_eq!(shared(&normal), normal.lines().count() - 2);
 }

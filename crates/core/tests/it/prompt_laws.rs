@@ -1,15 +1,17 @@
 //! Laws of the prompt's layers for hostile input of any size: caps hold, fields stay fields, fences stay closed.
 
+use crewagent_core::event::{InputState, NodeEntered, SurveyedInput, SurveyedOutput};
 use crewagent_core::policy::rules::{RuleSet, Source};
 use crewagent_core::policy::{FsPolicy, McpPolicy, Policy, StateTool};
 use crewagent_core::prompt::{
-    ActiveNode, Autopilot, BASE_MAX_BYTES, BRIEF_MAX_BYTES, DATA_MAX_BYTES, DIRECTIVE_MAX_BYTES,
-    DataContext, Directive, INPUT_SHELL_MAX_BYTES, PERSONA_MAX_BYTES, POLICY_MAX_BYTES, Protocol,
-    RulesFor, RunIntent, STEP_MAX_BYTES, SUMMARY_MAX_BYTES, StepText, base_rules, data_context,
-    node_brief, persona, run_directive, state_summary, tool_policy, user_input,
+    BRIEF_MAX_BYTES, Brief, DATA_MAX_BYTES, DIRECTIVE_MAX_BYTES, DataContext, Directive,
+    INPUT_SHELL_MAX_BYTES, PERSONA_MAX_BYTES, POLICY_MAX_BYTES, RULES_MAX_BYTES, RulesFor,
+    RunIntent, STEP_MAX_BYTES, SUMMARY_MAX_BYTES, SummaryOf, data_context, inputs, node_brief,
+    persona, progress, rules, run_directive, state_summary, tool_policy, user_input,
 };
-use crewagent_core::state::run_state::RunState;
-use crewagent_core::vpath::{VPath, with_mounts};
+use crewagent_core::settings::Mode;
+use crewagent_core::state::run_state::{PastDecision, RunState};
+use crewagent_core::vpath::VPath;
 use crewagent_format::package::agents::Principles;
 use crewagent_format::package::{Package, Workflow};
 use crewagent_format::text::is_unsafe_char;
@@ -157,46 +159,84 @@ fn check_safe(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+fn brief_of<'a>(
+    workflow: &'a Workflow,
+    run_state: &'a RunState,
+    survey: &'a NodeEntered,
+    step_bytes: u64,
+    state: StateTool,
+) -> Brief<'a> {
+    Brief {
+        workflow,
+        node: workflow.graph.node("a").unwrap(),
+        variables: &run_state.variables,
+        survey,
+        progress: progress(&workflow.graph, run_state),
+        left_along: run_state.last_decisions.last(),
+        caller: None,
+        not_executed: &run_state.artifacts,
+        state,
+        step_bytes,
+    }
+}
+
 fn check_brief(
     workflow: &Workflow,
     variables: &Map<String, Json>,
+    files: &[String],
     up_to: u64,
+    state: StateTool,
 ) -> Result<(), TestCaseError> {
-    let node = workflow.graph.node("a").unwrap();
-    let body = with_mounts(workflow.steps.get("a").unwrap().body().trim());
-    let above = node_brief(workflow, node, variables, StepText::StandsAbove, StateTool::Patch, &[]);
-    let whole =
-        node_brief(workflow, node, variables, StepText::Inline { up_to }, StateTool::Patch, &[]);
-    prop_assert!(above.len() <= BRIEF_MAX_BYTES, "{}", above.len());
+    let run_state = RunState {
+        current_node_id: "a".into(),
+        variables: variables.clone(),
+        artifacts: files.to_vec(),
+        last_decisions: files
+            .first()
+            .map(|text| PastDecision {
+                from: "a".into(),
+                to: text.clone(),
+                label: text.clone(),
+                reason: Some(text.clone()),
+            })
+            .into_iter()
+            .collect(),
+        ..RunState::default()
+    };
+    let output = |path: &String| SurveyedOutput {
+        path: path.clone(),
+        exists: true,
+        own: false,
+        bytes: 3,
+        sha256: None,
+    };
+    let survey = NodeEntered {
+        visit: 2,
+        outputs: files.iter().map(output).collect(),
+        ..NodeEntered::default()
+    };
+    let shell = node_brief(&brief_of(workflow, &run_state, &survey, 0, state));
+    let whole = node_brief(&brief_of(workflow, &run_state, &survey, up_to, state));
+    prop_assert!(shell.len() <= BRIEF_MAX_BYTES, "{}", shell.len());
+    let step = up_to.min(STEP_MAX_BYTES as u64);
+    prop_assert!(whole.len() as u64 <= BRIEF_MAX_BYTES as u64 + step, "{}", whole.len());
+    check_safe(&shell)?;
+    let names: Vec<&str> =
+        fields(&shell).into_iter().map(|name| name.split(',').next().unwrap()).collect();
+    let known =
+        ["currentNodeId", "notExecuted", "outputs", "setsVariables", "allowedNext", "stepFile"];
+    prop_assert!(names.iter().all(|name| known.contains(name)), "{names:?} {shell}");
     prop_assert!(
-        whole.len() as u64 <= BRIEF_MAX_BYTES as u64 + up_to.min(STEP_MAX_BYTES as u64),
-        "{}",
-        whole.len()
+        names.is_sorted_by_key(|name| known.iter().position(|one| one == name)),
+        "{names:?}"
     );
-    check_safe(&above)?;
-    let mut expected = vec!["currentNodeId"];
-    expected.extend(node.title.as_ref().filter(|title| !title.trim().is_empty()).map(|_| "title"));
-    expected.push("stepFile");
-    if !node.inputs.is_empty() {
-        expected.extend(["inputsMap", "outputsMap"]);
-    }
-    if !workflow.steps.get("a").unwrap().front.sets_variables.is_empty() {
-        expected.push("setsVariables");
-    }
-    expected.push("allowedNext");
-    let shell = above.split("\nDecision rules:\n").next().unwrap();
-    prop_assert_eq!(fields(shell), expected, "{}", shell);
-    if let Some((shell, step)) = whole.split_once("there is no need to read that file.\n") {
+    if let Some((shell, step)) = whole.split_once(", in full:\n") {
         check_safe(shell)?;
         let (fence, rest) = step.split_once('\n').unwrap();
         prop_assert!(fence.len() >= 4 && fence.chars().all(|c| c == '`'));
-        let inside = rest.strip_suffix(fence).unwrap().strip_suffix('\n').unwrap();
-        prop_assert_eq!(inside, &*body);
-        prop_assert!(!inside.contains(fence));
-    } else {
-        prop_assert!(
-            body.len() as u64 > up_to.min(STEP_MAX_BYTES as u64) || body.contains(&"`".repeat(65))
-        );
+        let (inside, call) = rest.split_once(&format!("\n{fence}\n")).unwrap();
+        prop_assert!(!inside.contains(fence) && call.starts_with("To finish"), "{call}");
+        check_safe(call)?;
     }
     Ok(())
 }
@@ -205,33 +245,47 @@ proptest! {
     #![proptest_config(cases(96))]
 
     #[test]
-    fn a_hostile_package_cannot_leave_its_fields(draft in drafts(), variables in hostile_variables(), up_to in 0_u64..40_000) {
+    fn a_hostile_package_cannot_leave_its_fields(draft in drafts(), variables in hostile_variables(), files in hostile_list(), up_to in 0_u64..40_000, is_patch: bool) {
         let package = package(&draft).map_err(|found| TestCaseError::reject(found.join("; ")))?;
         let workflow = &package.workflows()[0];
-        check_brief(workflow, &variables, up_to)?;
-        let directive = run_directive(&Directive {
-            intent: RunIntent::Start,
-            workflow,
-            active: ActiveNode::Node(workflow.graph.node("a").unwrap()),
-            agent: &package.agents()[0].id,
-            autopilot: Autopilot::On,
-            protocol: Protocol::Included,
-            state: StateTool::Patch,
-            caller: None,
-        });
+        let state = if is_patch { StateTool::Patch } else { StateTool::Runtime };
+        check_brief(workflow, &variables, &files, up_to, state)?;
+        let directive = run_directive(&Directive { intent: RunIntent::Start, workflow, mode: Mode::Autopilot, state: StateTool::Patch });
         prop_assert!(directive.len() <= DIRECTIVE_MAX_BYTES);
-        let expected = ["runType", "intent", "workflow", "state", "graph", "artifactsRoot", "currentNodeId", "effectiveAgentId", "autopilot"];
-        prop_assert_eq!(fields(&directive), expected);
+        prop_assert_eq!(fields(&directive), ["intent", "workflow", "state", "graph", "autopilot"]);
+    }
+
+    #[test]
+    fn no_content_of_an_input_ends_the_section(path in hostile(), text in hostile(), is_package: bool) {
+        let path = if is_package { "@pkg/assets/x.md".to_owned() } else { path };
+        let input = SurveyedInput { path, state: InputState::Shown, bytes: 1, lines: 1, sha256: None, text: Some(text.clone()) };
+        let section = inputs(&[input]).unwrap();
+        let mut rest = section.lines().skip(2);
+        if is_package && !text.contains(&"`".repeat(65)) {
+            let fence = rest.next().unwrap();
+            prop_assert!(fence.len() >= 4 && fence.chars().all(|c| c == '`'));
+            prop_assert_eq!(section.lines().last(), Some(fence));
+            prop_assert!(!text.contains(fence));
+        } else {
+            for (number, line) in (1..).zip(rest) {
+                let start = format!("{number}|");
+                prop_assert!(line.starts_with(&start), "{}", line);
+            }
+        }
     }
 
     #[test]
     fn a_hostile_state_cannot_leave_its_fields(
         node in hostile(), steps in hostile_list(), artifacts in hostile_list(), variables in hostile_variables(), decisions in any::<usize>()
     ) {
-        let run_state = RunState { current_node_id: node, steps_completed: steps, variables, decisions, artifacts, complete: false, ..RunState::default() };
-        let summary = state_summary(&run_state);
+        let last_decisions = steps.iter().take(10).map(|text| PastDecision { from: text.clone(), to: text.clone(), label: text.clone(), reason: Some(text.clone()) }).collect();
+        let run_state = RunState { current_node_id: node, steps_completed: steps, variables, decisions, last_decisions, artifacts, complete: false, ..RunState::default() };
+        let call = run_state.steps_completed.first().cloned();
+        let of = SummaryOf { is_end: true, last_call: call.as_deref(), shown: &[] };
+        let summary = state_summary(&run_state, &of).unwrap_or_default();
         prop_assert!(summary.len() <= SUMMARY_MAX_BYTES, "{}", summary.len());
-        prop_assert_eq!(fields(&summary), ["currentNodeId", "stepsCompleted", "variables", "decisionLogCount", "artifacts"]);
+        let known = ["variables", "lastDecision", "lastCall", "artifacts", "stepsCompleted"];
+        prop_assert!(fields(&summary).iter().all(|name| known.contains(name)), "{}", summary);
         check_safe(&summary)?;
     }
 
@@ -269,12 +323,9 @@ proptest! {
             rules: vec![set],
             ..Policy::default()
         };
-        let text = tool_policy(&policy);
+        let text = tool_policy(&policy).unwrap_or_default();
         prop_assert!(text.len() <= POLICY_MAX_BYTES, "{}", text.len());
-        let state = policy.strict.then_some("state");
-        let deny = (rules > 0).then_some("deny");
-        let expected: Vec<&str> = ["fs", "mcp", "time"].into_iter().chain(state).chain(deny).collect();
-        prop_assert_eq!(fields(&text), expected);
+        prop_assert!(text.lines().count() <= 1, "{}", text);
         check_safe(&text)?;
     }
 
@@ -316,21 +367,22 @@ fn a_hostile_brief_is_readable() {
     let package = package(&draft).unwrap();
     let workflow = &package.workflows()[0];
     let variables = json!({"n": "../../etc/passwd"});
-    let node = workflow.graph.node("a").unwrap();
-    let up_to = 16 * 1024;
-    insta::assert_snapshot!(node_brief(
+    let run_state =
+        RunState { variables: variables.as_object().unwrap().clone(), ..RunState::default() };
+    let survey = NodeEntered::default();
+    insta::assert_snapshot!(node_brief(&brief_of(
         workflow,
-        node,
-        variables.as_object().unwrap(),
-        StepText::Inline { up_to },
-        StateTool::Patch,
-        &[]
-    ));
+        &run_state,
+        &survey,
+        16 * 1024,
+        StateTool::Runtime
+    )));
 }
 
 #[test]
 fn rules_have_a_cap_too() {
-    for rules in [RulesFor::Run, RulesFor::StrictRun, RulesFor::Conversation] {
-        assert!(base_rules(rules).len() <= BASE_MAX_BYTES);
+    let conversation = RulesFor::Conversation { has_package: true, has_agent: true };
+    for kind in [RulesFor::Run(StateTool::Runtime), RulesFor::Run(StateTool::Patch), conversation] {
+        assert!(rules(kind).len() <= RULES_MAX_BYTES);
     }
 }

@@ -125,7 +125,7 @@ fn carry_out(
     Ok(match (outcome, direction, change) {
         (FrameOutcome::Entered(state), Direction::Enter(agent), _) => {
             let (depth, agent_id) = (machine.callers().len() + 1, agent.to_string());
-            EventKind::from(FrameEntered { frame, depth, agent_id, state })
+            EventKind::from(FrameEntered { frame, depth, agent_id, state: Box::new(state) })
         }
         (FrameOutcome::Left(change), _, FrameChange::Return { failed, .. }) => {
             EventKind::from(FrameLeft { frame, failed: failed.clone(), change: Box::new(change) })

@@ -20,6 +20,7 @@ use crewagent_format::integrity::Digest;
 
 use super::open::{ReplayablePart, data_of, subject, today, words_at_hand};
 use super::start::reference;
+use super::unfinished::said_since_the_last_move;
 use super::{ForkError, ResumeError};
 use crate::clock::{self, Clock};
 use crate::documents::{DocumentPosition, NoDocument, document, follow};
@@ -156,7 +157,10 @@ fn words(view: &RunView, subject: Subject, event: u64, system: &RunSettings) -> 
     let events = view.recovered.events.iter();
     let mut events: Vec<Event> = events.take_while(|one| one.seq <= event).cloned().collect();
     words_at_hand(&mut events, &view.blobs);
-    let replay = ReplayablePart::of(events, &DocumentPosition::default(), system);
+    let replay = ReplayablePart::of(events, &view.record, &DocumentPosition::default(), system);
+    if replay.unfit.is_some() {
+        return said_since_the_last_move(&replay.words, &replay.events);
+    }
     let Some(started) = replay.started else { return Vec::new() };
     let mut machine = replay.machine(subject);
     let mut driver = Driver {

@@ -8,6 +8,7 @@ use crewagent_core::event::{
 };
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
+use crewagent_core::prompt::PROMPT_VERSION;
 use crewagent_core::run::history::{History, Position};
 use crewagent_core::run::machine::{Machine, Subject};
 use crewagent_core::settings::RunSettings;
@@ -17,6 +18,7 @@ use crewagent_format::package::Workflow;
 use jiff::Timestamp;
 
 use super::run::Run;
+use super::unfinished::{Unfinished, said_since_the_last_move};
 use super::{ResumeError, SettingsChange};
 use crate::blobs::Blobs;
 use crate::clock::Clock;
@@ -43,7 +45,8 @@ pub(super) fn resume<H: Host>(
     let lost = words_at_hand(&mut opened.events, blobs);
     opened.notes.extend(lost);
     let system = store.settings().for_runs();
-    let replay = ReplayablePart::of(std::mem::take(&mut opened.events), &found, &system);
+    let events = std::mem::take(&mut opened.events);
+    let replay = ReplayablePart::of(events, &opened.record, &found, &system);
     let taken = OwnedRun { opened, subject, clock: clock.clone() };
     taken.over(replay, found, &|settings| today(&change.on(settings), store))
 }
@@ -52,16 +55,19 @@ pub(super) fn resume<H: Host>(
 pub(super) struct ReplayablePart {
     pub(super) settings: RunSettings,
     pub(super) place: Position,
-    /// Messages of the run that it was forked from, if any.
-    words: Option<Vec<Message>>,
+    /// Earlier words of user and model: of the run that it was forked from, or before a fresh start.
+    pub(super) words: Vec<Message>,
     pub(super) started: Option<Timestamp>,
     pub(super) events: Vec<Event>,
+    /// Reason why the events cannot be replayed, if they cannot.
+    pub(super) unfit: Option<String>,
 }
 
 impl ReplayablePart {
     /// Takes the events since the start, or since the last fresh start.
     pub(super) fn of(
         mut events: Vec<Event>,
+        record: &RunRecord,
         found: &DocumentPosition,
         system: &RunSettings,
     ) -> Self {
@@ -77,26 +83,51 @@ impl ReplayablePart {
         };
         let Some(at) = events.iter().rposition(begins) else {
             let (settings, place) = (system.clone(), found.place.clone());
-            return Self { settings, place, words: None, started: None, events: Vec::new() };
+            let unfit = Some("its beginning is missing".to_owned());
+            return Self { settings, place, words: Vec::new(), started: None, events, unfit };
         };
         let events = events.split_off(at);
+        let unfit = older_contract(record, &events[0]);
         let mut history = History::default();
         history.settings.clone_from(system);
         history.take(&events[0]);
         let History { settings, position: place, forked_from, .. } = history;
         let started = events[0].time.parse().ok();
-        let words = forked_from.map(|fork| fork.words);
-        Self { settings, place, words, started, events }
+        let words = match &events[0].kind {
+            EventKind::Run(RunEvent::Resumed(resumed)) => resumed.words.clone(),
+            EventKind::Run(_)
+            | EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Frame(_)
+            | EventKind::State(_)
+            | EventKind::Model(_)
+            | EventKind::Tool(_) => forked_from.map(|fork| fork.words).unwrap_or_default(),
+        };
+        Self { settings, place, words, started, events, unfit }
     }
 
     /// Returns the machine before the first of the events.
     pub(super) fn machine(&self, subject: Subject) -> Machine {
-        let machine = Machine::at(subject, self.settings.clone(), self.place.clone());
-        match &self.words {
-            Some(words) => machine.forked(words),
-            None => machine,
-        }
+        Machine::at(subject, self.settings.clone(), self.place.clone()).with_words(&self.words)
     }
+}
+
+/// Returns why the events of a workflow cannot be replayed, if they were recorded under an older contract with the model.
+/// The messages of a conversation fit every version.
+fn older_contract(record: &RunRecord, first: &Event) -> Option<String> {
+    let version = match &first.kind {
+        EventKind::Run(RunEvent::Resumed(resumed)) => resumed.prompt_version.unwrap_or(1),
+        EventKind::Run(_)
+        | EventKind::Conversation(_)
+        | EventKind::User(_)
+        | EventKind::Frame(_)
+        | EventKind::State(_)
+        | EventKind::Model(_)
+        | EventKind::Tool(_) => record.prompt_version,
+    };
+    let is_workflow = matches!(record.subject, RunSubject::Workflow { .. });
+    (is_workflow && version < PROMPT_VERSION)
+        .then(|| format!("it was recorded under version {version} of the contract with models"))
 }
 
 /// Loads the user's messages and the tool lists of servers, because replay needs their exact texts. Returns a note
@@ -160,12 +191,15 @@ impl<L: StepLog> OwnedRun<L> {
         let Self { mut opened, subject, clock } = self;
         let (epoch, mut notes) = (opened.log.epoch(), std::mem::take(&mut opened.notes));
         let machine = replay.machine(subject.clone());
-        let ReplayablePart { started, events, .. } = replay;
-        let mut run = Run::of(opened, machine, events);
+        let ReplayablePart { started, events, unfit, words, .. } = replay;
+        let (said, announced) =
+            (said_since_the_last_move(&words, &events), Unfinished::of(&events));
+        let mut run = Run::of(opened, machine, if unfit.is_some() { Vec::new() } else { events });
         let mut opening = Vec::new();
-        let replayed = match started {
-            Some(started) => run.replay(started, &mut |event| opening.push(event.clone())),
-            None => Err("its beginning is missing".to_owned()),
+        let replayed = match (started, unfit) {
+            (_, Some(unfit)) => Err(unfit),
+            (None, None) => Err("its beginning is missing".to_owned()),
+            (Some(started), None) => run.replay(started, &mut |event| opening.push(event.clone())),
         };
         let settings_now = changed(run.settings());
         let changed = Some(settings_now.clone()).filter(|new| new != run.settings());
@@ -181,12 +215,18 @@ impl<L: StepLog> OwnedRun<L> {
                 notes.push(format!(
                     "the conversation with the model begins anew at the current node, because the journal cannot be gone through again: {why}"
                 ));
-                let machine = Machine::at(subject, settings_now.clone(), found.place.clone());
+                if let Some(announced) = &announced {
+                    announced.settle(&run, &settings_now)?;
+                }
+                let machine = Machine::at(subject, settings_now.clone(), found.place.clone())
+                    .with_words(&said);
                 run.start_anew(machine, clock.now(), &mut |event| opening.push(event.clone()));
                 let mut resumed =
                     resumed(epoch, Some(found.place.clone()), Some(settings_now), notes);
-                if let EventKind::Run(RunEvent::Resumed(RunResumed { fresh, .. })) = &mut resumed {
-                    *fresh = true;
+                if let EventKind::Run(RunEvent::Resumed(resumed)) = &mut resumed {
+                    resumed.fresh = true;
+                    resumed.prompt_version = Some(PROMPT_VERSION);
+                    resumed.words = said;
                 }
                 resumed
             }
@@ -208,7 +248,17 @@ fn resumed(
         Some(Position { state, callers, calls }) => (Some(state), callers, calls),
         None => (None, Vec::new(), 0),
     };
-    EventKind::from(RunResumed { epoch, fresh: false, state, callers, calls, settings, notes })
+    EventKind::from(RunResumed {
+        epoch,
+        fresh: false,
+        state,
+        callers,
+        calls,
+        settings,
+        notes,
+        prompt_version: None,
+        words: Vec::new(),
+    })
 }
 
 /// Returns what the run executes: a workflow with its agent, or a conversation.

@@ -9,7 +9,7 @@ use super::open::{ReplayablePart, data_of, subject, words_at_hand};
 use crate::documents::DocumentPosition;
 use crate::driver::{Driver, DriverState, request};
 use crate::model::Request;
-use crate::step_log::ReplayLog;
+use crate::step_log::{Halt, ReplayLog};
 use crate::store::{RunId, Runs, Store};
 
 /// A request that was answered.
@@ -31,8 +31,11 @@ pub(super) fn requests(
     let mut events = view.recovered.events;
     let subject = subject(store, &view.record, data_of(&events, &view.blobs))?;
     words_at_hand(&mut events, &view.blobs);
-    let replay =
-        ReplayablePart::of(events, &DocumentPosition::default(), &store.settings().for_runs());
+    let system = store.settings().for_runs();
+    let replay = ReplayablePart::of(events, &view.record, &DocumentPosition::default(), &system);
+    if let Some(unfit) = replay.unfit {
+        return Err(Halt::Unfit(unfit).into());
+    }
     let digests = digests(&replay.events);
     let Some(started) = replay.started else { return Ok(Vec::new()) };
     let mut machine = replay.machine(subject);

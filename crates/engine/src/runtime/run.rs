@@ -7,6 +7,7 @@ use crewagent_core::event::{
     ConversationEvent, Event, EventKind, ModelInstructed, Phase, PhaseChanged, RunFailed,
     RunFinished,
 };
+use crewagent_core::payload::Payload;
 use crewagent_core::run::history::artifacts;
 use crewagent_core::run::machine::{Effect, Machine, Rest};
 use crewagent_core::settings::RunSettings;
@@ -18,6 +19,7 @@ use crewagent_format::package::agents::Agent;
 use crewagent_format::package::{Package, Workflow};
 use jiff::Timestamp;
 
+use crate::blobs::BlobError;
 use crate::control::{Control, ControlRequest};
 use crate::documents::DocumentPosition;
 use crate::driver::{Driver, DriverState, World};
@@ -27,7 +29,7 @@ use crate::mounts::Mounts;
 use crate::step_log::{EventListener, Halt, JournalLog, StepLog};
 use crate::store::RunRecord;
 use crate::tool_server::ToolServers;
-use crate::tools::Recent;
+use crate::tools::{Recent, Tools};
 
 /// Folder of a project in which new files count as artifacts.
 const ARTIFACTS: &str = "artifacts";
@@ -213,6 +215,22 @@ impl<L: StepLog> Run<L> {
         &self.files.mounts
     }
 
+    /// Returns the tools of the active workflow.
+    pub(super) fn tools(&self) -> Tools<'_> {
+        let workflow = self.machine.workflow();
+        Tools {
+            mounts: &self.files.mounts,
+            workflow,
+            artifacts: &self.artifacts,
+            recent: &self.recent,
+        }
+    }
+
+    /// Returns a text of the journal.
+    pub(super) fn text(&self, payload: &Payload) -> Result<Arc<str>, BlobError> {
+        self.files.blobs.resolve(payload)
+    }
+
     /// Returns the folder of the user's project.
     pub fn project_folder(&self) -> &Path {
         &self.files.project
@@ -237,9 +255,11 @@ impl<L: StepLog> Run<L> {
     pub fn rest(&self) -> Option<Rest> {
         match self.machine.open() {
             Effect::Rest(rest) => Some(rest),
-            Effect::Tell(_) | Effect::AskModel(_) | Effect::Perform(_) | Effect::FrameChange(_) => {
-                None
-            }
+            Effect::Tell(_)
+            | Effect::AskModel(_)
+            | Effect::Perform(_)
+            | Effect::Survey(_)
+            | Effect::FrameChange(_) => None,
         }
     }
 

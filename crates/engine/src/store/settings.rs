@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn every_setting_reaches_the_run() {
-        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\ninline-step-bytes = 11\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\nstrict = true\ndeny = [\"fs.search\"]\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
+        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\ninline-step-bytes = 11\ninline-input-bytes = 16\ninline-inputs-bytes = 17\nstate-tools = \"document\"\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\nstrict = true\ndeny = [\"fs.search\"]\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
         let run = Settings::parse(Path::new("c"), text).unwrap().for_runs();
         let expected = serde_json::json!({
             "mode": "guided",
@@ -186,6 +186,9 @@ mod tests {
                 "rules": [{ "from": "settings", "deny": ["fs.search"] }]
             },
             "inlineStepBytes": 11,
+            "inlineInputBytes": 16,
+            "inlineInputsBytes": 17,
+            "stateTools": "document",
             "windowTokens": 12
         });
         assert_eq!(serde_json::to_value(run).unwrap(), expected);

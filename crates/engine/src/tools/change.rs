@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crewagent_core::call::{Call, FilePatchCall, Operation, StateCall, WriteCall};
-use crewagent_core::event::{Answer, FileIntent, Intent, Moved, StateChange};
+use crewagent_core::event::{Answer, FileIntent, Intent, Moved, StateChange, WrittenDigest};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::guard::StateTransition;
 use crewagent_core::state::project_path::ProjectPath;
@@ -308,13 +308,14 @@ impl Tools<'_> {
 
     fn answer(&self, call: &Call, drafts: &[ContentDraft]) -> Answer {
         let created = drafts.iter().filter_map(|draft| self.created(draft)).collect();
-        match (call, drafts) {
+        let answer = match (call, drafts) {
             (Call::State(state), _) if state.completion.is_some() => {
                 done(&CompletionReport::new(drafts), created)
             }
             (_, [only]) => done(&FileReport::new(call, only, None), created),
             (_, several) => done(&FileReports::new(call, several), created),
-        }
+        };
+        Answer { wrote: drafts.iter().filter_map(written).collect(), ..answer }
     }
 
     /// Returns the path of a draft that creates an artifact.
@@ -333,6 +334,15 @@ impl Tools<'_> {
     fn state_change(&self, transition: &StateTransition) -> Option<StateChange> {
         self.workflow.map(|workflow| super::state::change_of(workflow, transition))
     }
+}
+
+/// Returns the file of the project that a draft writes or removes.
+fn written(draft: &ContentDraft) -> Option<WrittenDigest> {
+    let path = ProjectPath::new(draft.place.clone())?;
+    Some(WrittenDigest {
+        path: path.to_string(),
+        sha256: draft.sha256.map(|sha256| sha256.to_string()),
+    })
 }
 
 /// Refuses two names of one file, because one change would overwrite the other.

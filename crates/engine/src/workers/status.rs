@@ -110,6 +110,7 @@ impl RunStatusBoard {
             EventKind::Run(RunEvent::Resumed(_) | RunEvent::Failed(_))
             | EventKind::Frame(FrameEvent::Planned(_) | FrameEvent::Held(_))
             | EventKind::User(UserEvent::Input(_))
+            | EventKind::State(StateEvent::Entered(_))
             | EventKind::Model(_)
             | EventKind::Conversation(_)
             | EventKind::Tool(_) => return,

@@ -131,6 +131,7 @@ fn a_run_is_a_folder_with_all_that_it_needs() {
         record,
         serde_json::json!({
             "schemaVersion": 1,
+            "promptVersion": 2,
             "runId": "20261115-083015-aaaaa",
             "projectId": fixture.project().id,
             "package": {

@@ -64,6 +64,9 @@ pub struct WorkflowFront {
     /// Workflow of the package that this is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow_ref: Option<String>,
+    /// Manner in which a model is told to change the state: `document` for edits of this document, else a tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_tools: Option<String>,
 }
 
 /// A branch that was taken.
@@ -101,6 +104,11 @@ fn blank_or_date_time(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 impl WorkflowFront {
+    /// Returns true if a model is told to change the state by editing this document.
+    pub fn tells_document_edits(&self) -> bool {
+        self.state_tools.as_deref().is_some_and(|told| told.trim() == "document")
+    }
+
     /// Returns the current node; `None` if the run has not started.
     pub fn current_node(&self) -> Option<&str> {
         Some(self.current_node_id.trim()).filter(|id| !id.is_empty())
@@ -138,6 +146,7 @@ impl WorkflowFront {
         let input_documents = object.list("inputDocuments", reader, shape::string);
         let active_agent_id = object.optional("activeAgentId", reader, shape::string);
         let workflow_ref = object.optional("workflowRef", reader, shape::string);
+        let state_tools = object.optional("stateTools", reader, shape::string);
         Some(Self {
             schema_version: schema_version?,
             workflow_type: workflow_type?,
@@ -154,6 +163,7 @@ impl WorkflowFront {
             input_documents: input_documents?,
             active_agent_id: active_agent_id?,
             workflow_ref: workflow_ref?,
+            state_tools: state_tools?,
         })
     }
 }

@@ -116,7 +116,7 @@ impl Tape {
                 self.passing.times.insert(at.clone());
             }
             EventKind::Frame(FrameEvent::Entered(_) | FrameEvent::Left(_)) => self.hand.forget(),
-            EventKind::Frame(FrameEvent::Held(_)) => {}
+            EventKind::Frame(FrameEvent::Held(_)) | EventKind::State(StateEvent::Entered(_)) => {}
             EventKind::State(StateEvent::Changed(change)) => {
                 if change.moved.is_some() && !change.state.complete {
                     self.hand.forget();

@@ -58,15 +58,7 @@ fn asked(calls: Vec<ToolCall>) -> Message {
 /// Returns a run of two turns with a restart between them.
 fn recording() -> Vec<Event> {
     let first = vec![Message::system("Rules."), Message::user(BRIEF)];
-    let resumed = EventKind::from(RunResumed {
-        epoch: 2,
-        fresh: false,
-        state: None,
-        callers: Vec::new(),
-        calls: 0,
-        settings: None,
-        notes: Vec::new(),
-    });
+    let resumed = EventKind::from(RunResumed { epoch: 2, ..RunResumed::default() });
     vec![
         started(1, "one", first),
         message(1, Reply { tool_calls: vec![call("{}".into())], ..Reply::default() }),

@@ -73,15 +73,7 @@ mod tests {
 
     fn event(seq: u64, key: Option<&str>, epoch: Option<u64>) -> Event {
         let kind = match epoch {
-            Some(epoch) => EventKind::from(RunResumed {
-                epoch,
-                fresh: false,
-                state: None,
-                callers: Vec::new(),
-                calls: 0,
-                settings: None,
-                notes: Vec::new(),
-            }),
+            Some(epoch) => EventKind::from(RunResumed { epoch, ..RunResumed::default() }),
             None => EventKind::from(ContextCut { messages: 1, bytes: 1 }),
         };
         let (part, run_id) = (None, None);

@@ -474,6 +474,7 @@ export const en = {
   'event.server.logged': 'Log of a server',
   'event.tool.started': 'Call',
   'event.tool.finished': 'Answer',
+  'event.node.entered': 'Node',
   'event.state.changed': 'State',
   'event.question': 'Question',
   'event.phase.changed': 'Phase',

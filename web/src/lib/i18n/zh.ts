@@ -476,6 +476,7 @@ export const zh: Record<keyof typeof en, string> = {
   'event.server.logged': '服务器日志',
   'event.tool.started': '工具调用',
   'event.tool.finished': '调用结果',
+  'event.node.entered': '进入节点',
   'event.state.changed': '状态变更',
   'event.question': '提问',
   'event.phase.changed': '阶段变更',

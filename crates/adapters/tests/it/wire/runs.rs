@@ -356,7 +356,7 @@ fn a_request_that_does_not_fit_together_with_its_tools_is_not_sent() {
         _ => None,
     });
     // The messages alone leave a quarter free, and somewhat more for the syntax around them.
-    let (events, rest, asked) = play(Some(messages.unwrap() * 4 / 3 + 200));
+    let (events, rest, asked) = play(Some(messages.unwrap() * 4 / 3 + 50));
     assert_eq!((rest.reason, asked), (Some(Reason::LimitWindow), 0), "{rest:?}");
     let told = events.iter().find_map(|event| match &event.kind {
         EventKind::Model(ModelEvent::Overflowed(ModelOverflowed { message, .. })) => {

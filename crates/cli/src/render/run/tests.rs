@@ -242,12 +242,8 @@ fn why_a_run_rests_is_told_where_it_is_not_plain() {
 fn a_record_tells_resumes_and_failures() {
     let resumed = EventKind::from(RunResumed {
         epoch: 2,
-        fresh: false,
-        state: None,
-        callers: Vec::new(),
-        calls: 0,
-        settings: None,
         notes: vec!["the last line was torn".into()],
+        ..RunResumed::default()
     });
     let failed = EventKind::from(RunFailed {
         message: "The way to the model was lost.".into(),

@@ -140,7 +140,7 @@ fn a_run_can_be_looked_at_from_every_side() {
         .iter()
         .map(|one| one["layer"].as_str().unwrap())
         .collect();
-    assert_eq!(layers, ["system", "system", "system", "directive", "brief", "state"]);
+    assert_eq!(layers, ["system", "system", "directive"]);
 
     let file = browser.get(&at("/export"));
     assert_eq!((file.status, &file.body[..2]), (200, &b"PK"[..]));

@@ -50,6 +50,7 @@ impl HistoryChanges {
             EventKind::Run(_)
             | EventKind::Conversation(_)
             | EventKind::User(_)
+            | EventKind::State(StateEvent::Entered(_))
             | EventKind::Model(_) => {}
         }
     }

@@ -37,6 +37,7 @@ impl Position {
             EventKind::State(StateEvent::Changed(change)) => self.state = change.state.clone(),
             EventKind::Conversation(_)
             | EventKind::User(_)
+            | EventKind::State(StateEvent::Entered(_))
             | EventKind::Model(_)
             | EventKind::Tool(_) => {}
         }
@@ -61,7 +62,7 @@ impl Position {
     fn frame(&mut self, event: &FrameEvent) {
         match event {
             FrameEvent::Entered(entered) => {
-                let state = std::mem::replace(&mut self.state, entered.state.clone());
+                let state = std::mem::replace(&mut self.state, (*entered.state).clone());
                 self.calls = self.calls.max(entered.frame.id.number());
                 self.callers.push(Caller { frame: entered.frame.clone(), state });
             }
@@ -142,7 +143,7 @@ mod tests {
 
     fn entered(number: u64, state: RunState) -> EventKind {
         let (frame, agent_id) = (frame(number), String::new());
-        EventKind::from(FrameEntered { frame, depth: 1, agent_id, state })
+        EventKind::from(FrameEntered { frame, depth: 1, agent_id, state: Box::new(state) })
     }
 
     #[test]

@@ -1,15 +1,17 @@
-//! Telling the model its position: on start, on resume, with the user's input, and when the node changes.
+//! Telling the model its position: one message when a node is entered, and one before the first words after completion.
+
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::{Ask, Effect, Machine, Stance, Subject, tell};
 use crate::context::{Cut, tokens_of};
-use crate::event::{ContextCut, EventKind, ModelStopped, Phase, Reason, StoppedBy};
+use crate::event::{
+    ContextCut, EventKind, ModelStopped, NodeEntered, Phase, Reason, StateChange, StoppedBy,
+};
 use crate::frame_id::FrameId;
-use crate::policy::StateTool;
-use crate::prompt::{self, ActiveNode, Autopilot, CalledBy, Directive, Protocol, StepText};
-use crate::settings::Mode;
-use crate::state::frame::Caller;
+use crate::prompt::{self, Brief, CalledBy, Directive, NodeMessage, RulesFor, SaidExchange};
+use crate::state::frame::{Caller, Frame};
 
 pub(super) use crate::prompt::RunIntent;
 
@@ -20,6 +22,12 @@ pub(super) struct AnchorPosition {
     pub(super) intent: RunIntent,
     /// Part of the position that is already in the context.
     pub(super) shown: ShownPosition,
+    /// Survey of the current node, from its first request on.
+    pub(super) survey: Option<NodeEntered>,
+    /// True if the model knows what the active workflow is about.
+    pub(super) is_introduced: bool,
+    /// Return of the workflow that was called last.
+    pub(super) last_call: Option<String>,
     /// Calls behind the move to this node, which were not carried out.
     pub(super) not_executed: Vec<String>,
 }
@@ -28,7 +36,7 @@ pub(super) struct AnchorPosition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShownPosition {
     Nothing,
-    /// Protocol and step of the current node.
+    /// Message of the current node.
     Node,
     /// Completion of the workflow.
     Completed,
@@ -36,85 +44,152 @@ pub(super) enum ShownPosition {
 
 impl Default for AnchorPosition {
     fn default() -> Self {
-        Self { intent: RunIntent::Start, shown: ShownPosition::Nothing, not_executed: Vec::new() }
+        Self {
+            intent: RunIntent::Start,
+            shown: ShownPosition::Nothing,
+            survey: None,
+            is_introduced: false,
+            last_call: None,
+            not_executed: Vec::new(),
+        }
     }
+}
+
+/// Words of the user, with those of the model that they answer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SaidWords {
+    /// Words of earlier nodes.
+    pub(super) before: Vec<SaidExchange>,
+    /// Words at the current node, which are in the context.
+    pub(super) here: Vec<SaidExchange>,
+    /// Last words of the model that the user may answer.
+    pub(super) last: Option<Arc<str>>,
 }
 
 /// Number of times that a request that is too long is shortened.
 const MOST_OVERFLOWS: u32 = 3;
 
 impl Machine {
-    /// Appends directive, brief and summary, except those already in the context.
-    pub(super) fn anchor(&mut self) {
-        // Another workflow becomes active before the next request, and is anchored then.
-        if self.due().is_some() {
-            return;
-        }
-        let Some(texts) = self.place_in_words() else { return };
-        self.context.anchor(texts);
+    /// Returns true if the model was not told of the current node yet.
+    pub(super) fn needs_node_message(&self) -> bool {
+        self.node_name().is_some() && self.anchor.shown != ShownPosition::Node
     }
 
-    /// Returns the texts about the run's position; a conversation has none.
-    fn place_in_words(&mut self) -> Option<Vec<String>> {
-        self.workflow()?;
-        let intent = std::mem::replace(&mut self.anchor.intent, RunIntent::Continue);
-        let now =
-            if self.run_state.complete { ShownPosition::Completed } else { ShownPosition::Node };
-        let is_known = std::mem::replace(&mut self.anchor.shown, now) == now;
-        let not_executed = std::mem::take(&mut self.anchor.not_executed);
+    /// Appends the message of the position, unless the model knows it, and then the words of the user that wait.
+    pub(super) fn speak(&mut self) {
+        if self.needs_node_message() {
+            let text = self.message_of_node();
+            self.show(ShownPosition::Node, text);
+        }
+        let is_over = self.run_state.complete && self.workflow().is_some();
+        if is_over && !self.waiting.is_empty() && self.anchor.shown != ShownPosition::Completed {
+            self.leave_node();
+            let text = self.message_of_completion();
+            self.show(ShownPosition::Completed, text);
+        }
+        for words in std::mem::take(&mut self.waiting) {
+            let said: Arc<str> = prompt::user_input(&words, self.node_name()).into();
+            let asked = self.said.last.take();
+            self.keep_exchange(asked, said.clone());
+            self.context.user_input(said.to_string());
+        }
+    }
+
+    fn show(&mut self, position: ShownPosition, text: Option<String>) {
+        self.anchor.shown = position;
+        self.anchor.intent = RunIntent::Continue;
+        self.anchor.is_introduced = true;
+        self.anchor.not_executed.clear();
+        self.context.anchor(text.into_iter().collect());
+    }
+
+    /// Remembers words of the user for the nodes to come. A conversation keeps all of its messages anyway.
+    pub(super) fn keep_exchange(&mut self, asked: Option<Arc<str>>, said: Arc<str>) {
+        if self.workflow().is_some() {
+            self.said.here.push(SaidExchange { asked, said });
+        }
+    }
+
+    fn message_of_node(&self) -> Option<String> {
         let workflow = self.workflow()?;
-        let node = workflow.graph.node(&self.run_state.current_node_id);
-        let place = match node.filter(|_| !self.run_state.complete) {
-            Some(node) => ActiveNode::Node(node),
-            None => ActiveNode::Completed,
-        };
+        let node = workflow.graph.node(&self.run_state.current_node_id)?;
         let policy = self.policy();
-        let directive = Directive {
-            intent,
-            workflow,
-            active: place,
-            agent: &self.agent()?.id,
-            autopilot: match self.settings.mode {
-                Mode::Autopilot => Autopilot::On,
-                Mode::Guided => Autopilot::Off,
-            },
-            protocol: if is_known { Protocol::StandsAbove } else { Protocol::Included },
-            state: policy.state_tool(),
-            caller: self.called_by(),
+        let survey = self.anchor.survey.clone().unwrap_or_default();
+        let decisions = self.run_state.last_decisions.iter().rev();
+        let left_along = decisions.into_iter().find(|decision| decision.from == node.id.as_str());
+        let data = match &self.subject {
+            Subject::Workflow { data, .. } => data.as_deref(),
+            Subject::Conversation { .. } => None,
         };
-        let mut texts = vec![prompt::run_directive(&directive)];
-        if let ActiveNode::Node(node) = place {
-            let step_text = if is_known {
-                StepText::StandsAbove
-            } else {
-                // A model that cannot read files gets the text here or not at all.
-                let all = prompt::STEP_MAX_BYTES as u64;
-                let up_to = self.settings.inline_step_bytes;
-                StepText::Inline { up_to: if policy.fs.enabled { up_to } else { all } }
-            };
-            texts.push(prompt::node_brief(
+        Some(prompt::node_message(&NodeMessage {
+            directive: Directive {
+                intent: self.anchor.intent,
+                workflow,
+                mode: self.settings.mode,
+                state: policy.state_tool(),
+            },
+            introduces: !self.anchor.is_introduced,
+            run_state: &self.run_state,
+            last_call: self.anchor.last_call.as_deref(),
+            said: &self.said.before,
+            data,
+            brief: Brief {
                 workflow,
                 node,
-                &self.run_state.variables,
-                step_text,
-                policy.state_tool(),
-                &not_executed,
-            ));
-        }
-        texts.push(prompt::state_summary(&self.run_state));
-        if let Subject::Workflow { data: Some(data), .. } = &self.subject
-            && !is_known
-        {
-            texts.push(data.to_string());
-        }
-        Some(texts)
+                variables: &self.run_state.variables,
+                survey: &survey,
+                progress: prompt::progress(&workflow.graph, &self.run_state),
+                left_along,
+                caller: self.called_by(),
+                not_executed: &self.anchor.not_executed,
+                state: policy.state_tool(),
+                // A model that cannot read files gets the text here or not at all.
+                step_bytes: if policy.fs.enabled {
+                    self.settings.inline_step_bytes
+                } else {
+                    prompt::STEP_MAX_BYTES as u64
+                },
+            },
+        }))
+    }
+
+    fn message_of_completion(&self) -> Option<String> {
+        let last = self
+            .said
+            .last
+            .clone()
+            .map(|asked| SaidExchange { asked: Some(asked), said: "".into() });
+        let said: Vec<SaidExchange> = self.said.before.iter().cloned().chain(last).collect();
+        let workflow = self.workflow()?;
+        Some(prompt::post_run_message(self.anchor.intent, workflow, &self.run_state, &said))
     }
 
     /// Returns the workflow that called the active one.
     fn called_by(&self) -> Option<CalledBy<'_>> {
         let Caller { frame, .. } = self.callers().last()?;
         let workflow = self.workflow_at(self.callers().len() - 1)?;
-        Some(CalledBy { workflow, node: &frame.node_id, frame: frame.id })
+        let call = workflow.calls.get(frame.node_id.as_str());
+        let results = call.map(|call| call.result_variables.as_slice()).unwrap_or_default();
+        Some(CalledBy { workflow, results })
+    }
+
+    /// Describes the return of a called workflow to its caller, for the next message.
+    pub(super) fn note_return(&mut self, frame: &Frame, wrote: &[String], change: &StateChange) {
+        let Frame { workflow_id, node_id, id } = frame;
+        let depth = self.callers().len();
+        let caller = self.workflow_at(depth);
+        let call = caller.and_then(|caller| caller.calls.get(node_id.as_str()));
+        let names = call.map(|call| call.result_variables.as_slice()).unwrap_or_default();
+        let value = |name: &String| Some(format!("{name} {}", change.state.variables.get(name)?));
+        let results: Vec<String> = names.iter().filter_map(value).collect();
+        let mut parts = vec![results.join(", ")];
+        if !wrote.is_empty() {
+            parts.push(format!("wrote {}", wrote.join(", ")));
+        }
+        parts.retain(|part| !part.is_empty());
+        let sign = if parts.is_empty() { "" } else { ": " };
+        self.anchor.last_call =
+            Some(format!("{workflow_id} (call {id}){sign}{}", parts.join("; ")));
     }
 
     /// Asks the model, unless a limit is reached.
@@ -128,15 +203,12 @@ impl Machine {
             return;
         }
         self.enter(Phase::Running, effects);
-        let policy = self.policy();
-        let rules = match (&self.subject, policy.state_tool()) {
-            (Subject::Workflow { .. }, StateTool::Runtime) => prompt::RulesFor::StrictRun,
-            (Subject::Workflow { .. }, StateTool::Patch) => prompt::RulesFor::Run,
-            (Subject::Conversation { .. }, _) => prompt::RulesFor::Conversation,
-        };
-        let mut layers = vec![prompt::base_rules(rules), prompt::tool_policy(&policy)];
-        layers.extend(self.agent().map(prompt::persona));
-        self.context.set_system(layers);
+        if self.needs_survey() {
+            self.survey(effects);
+            return;
+        }
+        self.speak();
+        self.context.set_system(self.system_layers());
         let cut = self.context.fit();
         self.count_cut(cut);
         if let Some(cut) = self.cut.take() {
@@ -154,6 +226,22 @@ impl Machine {
         let ask = self.ask();
         self.stance = Stance::Asking(ask.clone());
         effects.push(Effect::AskModel(ask));
+    }
+
+    /// Returns the system messages: what is the same over a whole run first.
+    fn system_layers(&self) -> Vec<String> {
+        let policy = self.policy();
+        let agent = self.agent();
+        let rules = match &self.subject {
+            Subject::Workflow { .. } => RulesFor::Run(policy.state_tool()),
+            Subject::Conversation { package, .. } => RulesFor::Conversation {
+                has_package: package.is_some(),
+                has_agent: agent.is_some(),
+            },
+        };
+        let layers =
+            [Some(prompt::rules(rules)), prompt::tool_policy(&policy), agent.map(prompt::persona)];
+        layers.into_iter().flatten().collect()
     }
 
     /// Returns why the next request, together with tools of `tool_bytes`, would exceed the window, by an estimate. A
@@ -199,10 +287,12 @@ impl Machine {
         self.stop(Reason::LimitTime, Some(message), effects);
     }
 
-    /// Drops the node's messages from the context.
+    /// Drops the node's messages from the context. What user and model said to each other is carried on.
     pub(super) fn leave_node(&mut self) {
-        let cut = self.context.leave_node();
-        self.count_cut(cut);
+        self.context.leave_node();
+        self.said.before.append(&mut self.said.here);
+        self.anchor.shown = ShownPosition::Nothing;
+        self.anchor.survey = None;
     }
 
     fn count_cut(&mut self, cut: Option<Cut>) {

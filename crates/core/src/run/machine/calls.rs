@@ -4,13 +4,15 @@
 //! without knowing its outcome: a move, a completion in any form, a question, and what the user denied.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::anchor::{RunIntent, ShownPosition};
 use super::{CallJob, Effect, Machine, Moves, Stance, Whole, tell};
-use crate::event::{Answer, EventKind, Finish, Phase, Reason, Reply, StateChange, ToolFinished};
+use crate::event::{
+    Answer, EventKind, Finish, Phase, Reason, Reply, StateChange, ToolFinished, WrittenDigest,
+};
 use crate::message::ToolCall;
 use crate::prompt::{self, NotExecuted};
 use crate::state::guard::Confirmation;
@@ -29,6 +31,8 @@ pub(super) struct Batch {
     end: ReplyEnd,
     /// True if a call left the node.
     has_left: bool,
+    /// True if a call completed the run's own workflow.
+    has_completed: bool,
     /// Number of calls in the reply.
     asked: usize,
     /// Kinds of repairs, by the id of the call.
@@ -62,6 +66,7 @@ impl Machine {
             return;
         }
         let is_nudged = std::mem::take(&mut self.nudged);
+        self.said.last = reply.content.as_deref().filter(|_| has_words).map(Arc::from);
         let broken: Vec<&str> = reply
             .broken_calls
             .iter()
@@ -84,7 +89,8 @@ impl Machine {
         }
         let is_cut = reply.finish == Finish::Length && asked <= MOST_CALLS;
         let end = if is_cut { ReplyEnd::CutOff } else { ReplyEnd::Whole };
-        self.batch = Batch { end, has_left: false, asked, repaired: repairs(&reply) };
+        self.batch =
+            Batch { end, has_left: false, has_completed: false, asked, repaired: repairs(&reply) };
         self.queue = reply.tool_calls.into();
         self.next_call(now, effects);
     }
@@ -118,18 +124,27 @@ impl Machine {
             return;
         }
         self.let_go();
-        let asked = self.batch.asked;
-        self.batch_done();
+        let Batch { asked, has_left, has_completed, .. } = std::mem::take(&mut self.batch);
+        if has_left && !self.run_state.complete {
+            // The reply that closes a completed workflow is written with the whole context.
+            self.leave_node();
+        }
         if asked > MOST_CALLS {
             self.context.nudge(prompt::too_many_calls(asked, MOST_CALLS));
         }
-        for words in std::mem::take(&mut self.waiting) {
-            self.say(&words);
+        if let Some(looping) = self.failing.end_reply() {
+            self.stop(Reason::Loop, Some(looping), effects);
+            return;
         }
-        match self.failing.end_reply() {
-            Some(looping) => self.stop(Reason::Loop, Some(looping), effects),
-            None => self.ask_model(now, effects),
+        if has_completed && self.run_state.complete && self.waiting.is_empty() {
+            if self.said.last.is_some() {
+                // Words beside the completing call are the last words.
+                self.stop(Reason::StopPoint, None, effects);
+                return;
+            }
+            self.context.nudge(prompt::LAST_WORDS.to_owned());
         }
+        self.ask_model(now, effects);
     }
 
     /// Returns the current call with its permissions.
@@ -185,6 +200,7 @@ impl Machine {
         self.grants.once = None;
         let created = answer.created.iter().filter_map(|path| ProjectPath::parse(path).ok());
         self.created.extend(created);
+        self.note_written(answer);
         let stop = stop.or_else(|| self.stop_of(&call, answer, state.as_ref()));
         if let Some(change) = state {
             self.changed(change, effects);
@@ -244,6 +260,8 @@ impl Machine {
         self.created.clear();
         self.confirmation = Confirmation::Needed;
         self.batch.has_left |= change.moved.is_some();
+        self.batch.has_completed |=
+            change.state.complete && !self.run_state.complete && self.callers().is_empty();
         self.variables.take(&change);
         self.run_state = change.state.clone();
         if !self.run_state.complete {
@@ -253,20 +271,14 @@ impl Machine {
         effects.push(tell(EventKind::from(Box::new(change))));
     }
 
-    /// Drops the old node's messages after a move, and tells the model its new position. The reply that closes a
-    /// completed workflow is written with the whole context.
-    fn batch_done(&mut self) {
-        if !std::mem::take(&mut self.batch).has_left {
-            // Another process resumed the run between the calls.
-            if self.anchor.intent == RunIntent::Resume {
-                self.anchor();
-            }
-            return;
-        }
-        if !self.run_state.complete {
-            self.leave_node();
-            self.anchor.shown = ShownPosition::Nothing;
-            self.anchor();
+    /// Remembers the digests of the files that a call wrote.
+    fn note_written(&mut self, answer: &Answer) {
+        for WrittenDigest { path, sha256 } in &answer.wrote {
+            let written = Arc::make_mut(&mut self.written);
+            match sha256 {
+                Some(sha256) => written.insert(path.clone(), sha256.clone()),
+                None => written.remove(path),
+            };
         }
     }
 }

@@ -4,7 +4,6 @@ use crewagent_format::id::AgentId;
 use crewagent_format::package::Workflow;
 use jiff::Timestamp;
 
-use super::anchor::ShownPosition;
 use super::{Effect, FrameChange, FrameChanged, Machine, Moves, Rest, Stance, Subject, tell};
 use crate::event::{EventKind, Phase, Reason, StateChange};
 use crate::frame_id::FrameId;
@@ -146,10 +145,11 @@ impl Machine {
                 self.frames.made = frame.id.number();
                 self.allowance.call();
                 self.variables.enter(&state);
-                let caller = std::mem::replace(&mut self.run_state, state);
+                let caller = std::mem::replace(&mut self.run_state, *state);
                 self.frames.callers.push(Caller { frame, state: caller });
                 self.begin_here();
-                self.go_on(now, effects);
+                self.anchor.is_introduced = false;
+                self.ask_model(now, effects);
             }
             (FrameChanged::Left(change), FrameChange::Return { frame, failed, .. }) => {
                 self.left(&frame, *change, failed, now, effects);
@@ -171,6 +171,8 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) {
         self.frames.callers.pop();
+        let wrote = std::mem::take(&mut self.run_state.artifacts);
+        self.note_return(frame, &wrote, &change);
         self.frames.returns += 1;
         self.variables.leave();
         self.run_state = change.state.clone();
@@ -178,7 +180,7 @@ impl Machine {
         effects
             .push(tell(EventKind::from(Box::new(StateChange { frame: self.frame(), ..change }))));
         match failed {
-            None => self.go_on(now, effects),
+            None => self.ask_model(now, effects),
             Some(why) => {
                 let message = format!(
                     "The workflow `{}`, called by `{}`, could not be completed: {}. Say what is to be done, and it is called again.",
@@ -194,15 +196,15 @@ impl Machine {
     /// Tells the model why the return failed, so that it can fix the cause; if it did not, asks the user.
     fn return_is_held(&mut self, why: String, now: Timestamp, effects: &mut Vec<Effect>) {
         self.frames.returns += 1;
-        let waiting = std::mem::take(&mut self.waiting);
+        let has_words = !self.waiting.is_empty();
         let hold = std::mem::replace(&mut self.frames.hold, Hold::Reported);
-        if hold == Hold::Last && waiting.is_empty() {
+        if hold == Hold::Last && !has_words {
             self.frames.hold = Hold::Nothing;
             self.call_stops(why, effects);
             return;
         }
-        waiting.iter().for_each(|words| self.say(words));
-        if hold == Hold::Nothing || !waiting.is_empty() {
+        self.speak();
+        if hold == Hold::Nothing || has_words {
             self.context.nudge(prompt::return_held(&why));
         }
         self.ask_model(now, effects);
@@ -239,17 +241,5 @@ impl Machine {
         self.approved = Moves::Ask;
         self.confirmation = Confirmation::Needed;
         self.leave_node();
-        self.anchor.shown = ShownPosition::Nothing;
-    }
-
-    /// Resumes at the new position, with the user's input that came meanwhile.
-    fn go_on(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        let waiting =
-            if self.due().is_some() { Vec::new() } else { std::mem::take(&mut self.waiting) };
-        if waiting.is_empty() {
-            self.anchor();
-        }
-        waiting.iter().for_each(|words| self.say(words));
-        self.ask_model(now, effects);
     }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use super::anchor::{RunIntent, ShownPosition};
 use super::failing::Failing;
 use super::{CallJob, Effect, Machine, Moves, Rest, Whole, tell};
 use crate::event::{Answer, EventKind, Moved, Phase, Reason, ToolFinished};
@@ -77,7 +76,7 @@ impl Machine {
             None if self.queue.is_empty() => {
                 // An approval belongs to the conversation in which it was given.
                 self.confirmation = Confirmation::Needed;
-                self.say(&words);
+                self.waiting.push(words);
                 self.ask_model(now, effects);
             }
             None => {
@@ -102,23 +101,6 @@ impl Machine {
         self.queue.clear();
         texts.iter().for_each(|text| self.context.user_input(text.to_string()));
         self.ask_model(now, effects);
-    }
-
-    /// Appends the user's input to the context, after telling the model its position.
-    pub(super) fn say(&mut self, words: &Arc<str>) {
-        // The input is for the workflow that becomes active before the next request.
-        if self.due().is_some() {
-            self.waiting.push(words.clone());
-            return;
-        }
-        if self.run_state.complete && self.anchor.shown != ShownPosition::Completed {
-            self.leave_node();
-        }
-        // Right after an anchor the position is still current.
-        if self.anchor.intent != RunIntent::Continue || !self.context.ends_with_anchor() {
-            self.anchor();
-        }
-        self.context.user_input(prompt::user_input(words, self.node_name()));
     }
 
     fn answer(&mut self, pending: Pending, words: &str, now: Timestamp, effects: &mut Vec<Effect>) {
@@ -214,14 +196,19 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) {
         if let Some(call) = self.queue.front() {
-            let shell = prompt::user_input(words, self.node_name());
-            self.context.exchange(&pending.question.question, &shell);
+            let shell: Arc<str> = prompt::user_input(words, self.node_name()).into();
+            let question = &pending.question.question;
+            self.context.exchange(question, &shell);
+            // Questions of the runtime itself are not carried on, but the words of the user are.
+            let is_own = pending.moved.is_some() || pending.question.approval.is_some();
+            let asked = (!is_own).then(|| Arc::from(question.as_str()));
             effects.push(tell(EventKind::from(ToolFinished {
                 turn: self.replies,
                 call_id: call.id.clone(),
                 tool: canonical(&call.name).unwrap_or(&call.name).to_owned(),
                 answer: answer.clone(),
             })));
+            self.keep_exchange(asked, shell);
         }
         self.settle(&answer, None, stop, now, effects);
     }

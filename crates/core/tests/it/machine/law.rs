@@ -53,16 +53,15 @@ fn random_input(machine: &Machine, choice: u16) -> Input {
             let state = (choice % 5 == 2).then_some(change);
             Input::Answered { answer, state }
         }
+        Effect::Survey(plan) => Input::Surveyed(Box::new(plan.entered)),
         Effect::FrameChange(_) if choice.is_multiple_of(4) => {
             Input::FrameChanged(FrameChanged::Held("It cannot be done.".to_owned()))
         }
         Effect::FrameChange(FrameChange::Enter { frame }) => {
             let child = machine.package().unwrap().workflow(&frame.workflow_id).unwrap();
             let current_node_id = child.graph.entry().to_string();
-            Input::FrameChanged(FrameChanged::Entered(RunState {
-                current_node_id,
-                ..RunState::default()
-            }))
+            let state = RunState { current_node_id, ..RunState::default() };
+            Input::FrameChanged(FrameChanged::Entered(Box::new(state)))
         }
         Effect::FrameChange(FrameChange::Return { .. }) => {
             let depth = machine.callers().len() - 1;

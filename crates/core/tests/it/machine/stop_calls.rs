@@ -20,7 +20,8 @@ fn no_call_of_a_node_is_carried_out_before_its_brief_was_sent() {
     let why = "the call before it has left the node";
     assert_eq!(play.left_out(), [("c1", why), ("c2", why)]);
     let brief = play.last_brief();
-    let line = "- notExecuted: 2 calls behind the move (fs_write artifacts/context.md, runtime_complete_node)\n";
+    let line =
+        "- notExecuted: 2 calls behind the move (fs_write artifacts/context.md, complete_node)\n";
     assert!(brief.contains(line), "{brief}");
     assert!(!brief.contains("Made up"), "{brief}");
     // It is said once.

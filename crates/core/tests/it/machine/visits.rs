@@ -56,7 +56,7 @@ fn a_called_workflow_has_what_its_caller_passed_and_the_caller_what_it_had() {
     let variables: Map<_, _> = [("docPath".to_owned(), json!("x"))].into_iter().collect();
     let current_node_id = "step-01-read".to_owned();
     let child = RunState { current_node_id, variables, ..RunState::default() };
-    play.step(Input::FrameChanged(FrameChanged::Entered(child)));
+    play.step(Input::FrameChanged(FrameChanged::Entered(Box::new(child))));
     assert_eq!(set(&job(play.calls(&[CALL]))), ["docPath"]);
     let state = RunState { complete: true, ..play.machine.run_state().clone() };
     play.changed(StateChange { state, ..StateChange::default() });

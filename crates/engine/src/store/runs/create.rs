@@ -2,6 +2,7 @@
 
 use crewagent_core::event::Event;
 use crewagent_core::frame_id::FrameId;
+use crewagent_core::prompt::PROMPT_VERSION;
 use jiff::Timestamp;
 
 use super::lock::{Holder, LockResult, LockWait, RunLock};
@@ -103,6 +104,7 @@ fn fill(
     lock.sign(staging, &holder)?;
     let record = RunRecord {
         schema_version: SCHEMA_VERSION,
+        prompt_version: PROMPT_VERSION,
         run_id: new.id.clone(),
         project_id: new.project.clone(),
         subject: new.subject.clone(),

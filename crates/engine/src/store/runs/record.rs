@@ -26,9 +26,17 @@ pub struct RunRecord {
     #[serde(flatten)]
     pub subject: RunSubject,
     pub created: Timestamp,
+    /// Version of the contract with the model under which it was recorded.
+    #[serde(default = "first_prompt_version")]
+    pub prompt_version: u32,
     /// Conversation that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<RunId>,
+}
+
+/// Returns the version of records that name none.
+fn first_prompt_version() -> u32 {
+    1
 }
 
 /// Subject of a run: a workflow, or a conversation.

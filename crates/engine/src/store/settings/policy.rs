@@ -89,6 +89,8 @@ impl From<&PolicySettings> for Policy {
             strict: settings.strict,
             rules: Some(rules).filter(|rules| !rules.is_empty()).into_iter().collect(),
             patches_state: false,
+            tells_patches: false,
+            tells_moves: false,
         }
     }
 }

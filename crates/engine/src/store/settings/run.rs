@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use crewagent_core::settings::{Limits, Mode, RunSettings};
+use crewagent_core::settings::{Limits, Mode, RunSettings, StateTools};
 use crewagent_core::state::guard::MissingRule;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,12 @@ pub struct RunDefaults {
     pub missing_outputs: MissingRule,
     /// Largest step text that is included in the brief.
     pub inline_step_bytes: u64,
+    /// Largest input that the brief shows whole.
+    pub inline_input_bytes: u64,
+    /// Size of all inputs that the brief shows.
+    pub inline_inputs_bytes: u64,
+    /// Manner in which a model is told to change the state.
+    pub state_tools: StateTools,
     /// Context window of the model; what is known of the model when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_tokens: Option<NonZeroU64>,
@@ -74,7 +80,16 @@ impl From<Cost> for f64 {
 
 impl Default for RunDefaults {
     fn default() -> Self {
-        let RunSettings { mode, limits, missing, inline_step_bytes, .. } = RunSettings::default();
+        let RunSettings {
+            mode,
+            limits,
+            missing,
+            inline_step_bytes,
+            inline_input_bytes,
+            inline_inputs_bytes,
+            state_tools,
+            ..
+        } = RunSettings::default();
         Self {
             model: None,
             user_name: None,
@@ -85,6 +100,9 @@ impl Default for RunDefaults {
             max_cost: None,
             missing_outputs: missing,
             inline_step_bytes,
+            inline_input_bytes,
+            inline_inputs_bytes,
+            state_tools,
             window_tokens: None,
         }
     }
@@ -110,6 +128,9 @@ impl RunDefaults {
             missing: self.missing_outputs,
             policy: policy.into(),
             inline_step_bytes: self.inline_step_bytes,
+            inline_input_bytes: self.inline_input_bytes,
+            inline_inputs_bytes: self.inline_inputs_bytes,
+            state_tools: self.state_tools,
             model: None,
             window_tokens: self.window(None),
         }

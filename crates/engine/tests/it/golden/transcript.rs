@@ -6,9 +6,9 @@ use crewagent_core::event::{
     ActiveRunChanged, AgentChanged, AssistantMessage, CommandResolved, ContextCut,
     ConversationEvent, ConversationStarted, Event, EventKind, FrameEntered, FrameEvent, FrameHeld,
     FrameLeft, ModelEvent, ModelInstructed, ModelOverflowed, ModelRetried, ModelStopped,
-    PhaseChanged, Reply, RunEvent, RunFailed, RunFinished, RunResumed, RunStarted, ServerLogged,
-    StateChange, StateEvent, ToolEvent, ToolFinished, ToolStarted, ToolsListed, TurnStarted,
-    UserAsked, UserEvent, UserInput,
+    NodeEntered, PhaseChanged, Reply, RunEvent, RunFailed, RunFinished, RunResumed, RunStarted,
+    ServerLogged, StateChange, StateEvent, ToolEvent, ToolFinished, ToolStarted, ToolsListed,
+    TurnStarted, UserAsked, UserEvent, UserInput,
 };
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
@@ -90,6 +90,15 @@ fn line(kind: &EventKind, text: &mut String) {
             let verdict =
                 answer.refused.map_or_else(|| "ok".to_owned(), |code| json!(code).to_string());
             writeln!(text, "  {tool} {verdict}: {}", shown(&answer.result))
+        }
+        EventKind::State(StateEvent::Entered(entered)) => {
+            let NodeEntered { node_id, visit, step, of, inputs, outputs } = &**entered;
+            writeln!(
+                text,
+                "node: {node_id}, visit {visit}, step {step} of {of}, {} inputs, {} outputs",
+                inputs.len(),
+                outputs.len()
+            )
         }
         EventKind::State(StateEvent::Changed(change)) => {
             state_line(change, text);

@@ -9,7 +9,7 @@ use crewagent_engine::disk::Disk;
 use super::fixture::{ProofFixture, clock};
 use super::kill::Calm;
 use super::record;
-use super::twelve::three;
+use super::twelve::{rest_of_three, three};
 use crate::disk_hook::{Fault, Recorder};
 use crate::golden_fixture::copy;
 
@@ -56,8 +56,9 @@ fn runs_of_released_versions_can_be_taken_over() {
     if let Ok(version) = std::env::var("KEEP_RUN") {
         keep(&version);
     }
-    let fixture = ProofFixture::new(three());
-    let calm = Calm::of(&fixture);
+    let calm = Calm::of(&ProofFixture::new(three()));
+    // The conversation begins anew at the node, whose work was announced and is not to be done twice.
+    let fixture = ProofFixture::new(rest_of_three());
     let mut versions = Vec::new();
     for entry in fs::read_dir(kept_folder()).unwrap() {
         let folder = entry.unwrap().path();

@@ -279,6 +279,13 @@ pub(crate) fn three() -> Piece {
     Piece { package: generated(3, 2), project, nodes, rules: Vec::new() }
 }
 
+/// Returns the same piece for a model that finds the work of its second node done.
+pub(crate) fn rest_of_three() -> Piece {
+    let mut piece = three();
+    piece.nodes.insert(node(1), vec![next(1, 2)]);
+    piece
+}
+
 /// Returns the same piece with rules by which the user has to approve every write.
 pub(crate) fn three_asking() -> Piece {
     let ask = ["fs.write", "fs.apply_patch"].map(|tool| tool.parse().unwrap()).into();

@@ -304,7 +304,7 @@ fn a_project_around_the_state_is_no_way_around_the_guard() {
 #[test]
 fn a_node_is_completed_with_its_files_in_one_call() {
     let mut fixture = ToolsFixture::new();
-    fixture.policy = fixture.policy.with_state();
+    fixture.policy = fixture.policy.with_state(crewagent_core::policy::StateTool::Runtime);
     let files = json!([
         { "path": "artifacts/intake.md", "content": "# Intake\n" },
         { "path": "notes/aside.md", "content": "An aside.\n" },
@@ -330,7 +330,7 @@ fn a_node_is_completed_with_its_files_in_one_call() {
 #[test]
 fn nothing_is_written_if_the_node_cannot_be_left() {
     let mut fixture = ToolsFixture::new();
-    fixture.policy = fixture.policy.with_state();
+    fixture.policy = fixture.policy.with_state(crewagent_core::policy::StateTool::Runtime);
     let before = fixture.text(STATE);
     let files = json!([{ "path": "notes/aside.md", "content": "An aside.\n" }]);
     let refused = fixture.call("runtime.complete_node", json!({ "files": files }));

@@ -265,10 +265,7 @@ fn replies_are_counted_over_all_visits_and_processes() {
             epoch: 2,
             fresh: state.is_some(),
             state,
-            callers: Vec::new(),
-            calls: 0,
-            settings: None,
-            notes: Vec::new(),
+            ..RunResumed::default()
         }))
     };
     let text = recorded([

@@ -141,6 +141,7 @@ pub(super) fn artifacts(asked: ParsedRequest<Id>) -> Result<Artifacts, Problem> 
             | EventKind::Conversation(_)
             | EventKind::User(_)
             | EventKind::Frame(_)
+            | EventKind::State(StateEvent::Entered(_))
             | EventKind::Model(_)
             | EventKind::Tool(_) => {}
         }

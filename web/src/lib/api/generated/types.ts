@@ -60,7 +60,7 @@ agentId?: string, };
  */
 export type Answer = { 
 /**
- * The whole answer as the model gets it: `{"ok":true,…}` or `{"ok":false,"error":{…}}`.
+ * The result: `{"ok":true,…}` or `{"ok":false,"error":{…}}`. Models read it as plain text.
  */
 result: Payload, 
 /**
@@ -71,6 +71,10 @@ refused?: RefusalCode,
  * New files below the artifacts folder, from the root of the project.
  */
 created?: Array<string>, 
+/**
+ * Files of the project that the call wrote or removed, with their digests.
+ */
+wrote?: Array<WrittenDigest>, 
 /**
  * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
  */
@@ -727,7 +731,7 @@ runId?: string,
 /**
  * The durable step whose result this is, such as `t1/llm/3`.
  */
-key?: string, } & ({ "type": "run.started" } & RunStarted | { "type": "session.started" } & ConversationStarted | { "type": "session.agent" } & AgentChanged | { "type": "command.resolved" } & CommandResolved | { "type": "session.instructed" } & ModelInstructed | { "type": "session.run" } & ActiveRunChanged | { "type": "run.resumed" } & RunResumed | { "type": "user.input" } & UserInput | { "type": "workflow.planned" } & FramePlanned | { "type": "workflow.entered" } & FrameEntered | { "type": "workflow.left" } & FrameLeft | { "type": "workflow.held" } & FrameHeld | { "type": "tools.listed" } & ToolsListed | { "type": "server.logged" } & ServerLogged | { "type": "turn.started" } & TurnStarted | { "type": "assistant.delta" } & AssistantDelta | { "type": "model.retried" } & ModelRetried | { "type": "model.overflowed" } & ModelOverflowed | { "type": "model.stopped" } & ModelStopped | { "type": "assistant.message" } & AssistantMessage | { "type": "tool.started" } & ToolStarted | { "type": "tool.finished" } & ToolFinished | { "type": "state.changed" } & StateChange | { "type": "question" } & UserAsked | { "type": "phase.changed" } & PhaseChanged | { "type": "context.cut" } & ContextCut | { "type": "error" } & RunFailed | { "type": "run.finished" } & RunFinished);
+key?: string, } & ({ "type": "run.started" } & RunStarted | { "type": "session.started" } & ConversationStarted | { "type": "session.agent" } & AgentChanged | { "type": "command.resolved" } & CommandResolved | { "type": "session.instructed" } & ModelInstructed | { "type": "session.run" } & ActiveRunChanged | { "type": "run.resumed" } & RunResumed | { "type": "user.input" } & UserInput | { "type": "workflow.planned" } & FramePlanned | { "type": "workflow.entered" } & FrameEntered | { "type": "workflow.left" } & FrameLeft | { "type": "workflow.held" } & FrameHeld | { "type": "tools.listed" } & ToolsListed | { "type": "server.logged" } & ServerLogged | { "type": "turn.started" } & TurnStarted | { "type": "assistant.delta" } & AssistantDelta | { "type": "model.retried" } & ModelRetried | { "type": "model.overflowed" } & ModelOverflowed | { "type": "model.stopped" } & ModelStopped | { "type": "assistant.message" } & AssistantMessage | { "type": "tool.started" } & ToolStarted | { "type": "tool.finished" } & ToolFinished | { "type": "node.entered" } & NodeEntered | { "type": "state.changed" } & StateChange | { "type": "question" } & UserAsked | { "type": "phase.changed" } & PhaseChanged | { "type": "context.cut" } & ContextCut | { "type": "error" } & RunFailed | { "type": "run.finished" } & RunFinished);
 
 /**
  * Events of a journal.
@@ -1416,6 +1420,11 @@ outcome: string,
  * Report of its check.
  */
 report: Report, };
+
+/**
+ * Part of an input that the brief shows.
+ */
+export type InputState = "shown" | "listed" | "missing";
 
 /**
  * A planned change of files.
@@ -2146,6 +2155,35 @@ model?: string,
 bounds?: Bounds, };
 
 /**
+ * A node is entered. A replay takes the files from here, and never looks at the disk.
+ */
+export type NodeEntered = { 
+/**
+ * The node.
+ */
+nodeId: string, 
+/**
+ * Number of the visit of this node, from 1.
+ */
+visit: number, 
+/**
+ * Number of the step in the workflow, from 1.
+ */
+step: number, 
+/**
+ * Number of steps on the shortest way.
+ */
+of: number, 
+/**
+ * Files that the step works from.
+ */
+inputs?: Array<SurveyedInput>, 
+/**
+ * Files that the step has to write.
+ */
+outputs?: Array<SurveyedOutput>, };
+
+/**
  * Nothing to say: `{}`.
  */
 export type Nothing = Record<string, never>;
@@ -2292,6 +2330,27 @@ sha256: string,
  * The size of the file.
  */
 bytes: number, };
+
+/**
+ * A branch that was taken.
+ */
+export type PastDecision = { 
+/**
+ * The node that was left.
+ */
+from: string, 
+/**
+ * The node that was entered.
+ */
+to: string, 
+/**
+ * The edge's label.
+ */
+label: string, 
+/**
+ * Reason of the choice.
+ */
+reason?: string, };
 
 /**
  * A text, or where it is kept. Equal means: the same place and the same bytes.
@@ -3428,7 +3487,15 @@ settings?: RunSettings,
 /**
  * Problems of the journal or the state.
  */
-notes?: Array<string>, };
+notes?: Array<string>, 
+/**
+ * Version of the contract with the model from here on, if the events before are not replayed.
+ */
+promptVersion?: number, 
+/**
+ * Words of the user since the last move, if the events before are not replayed.
+ */
+words?: Array<Message>, };
 
 /**
  * The settings of one run.
@@ -3454,6 +3521,18 @@ policy: Policy,
  * Maximum size of a step's text in the node brief.
  */
 inlineStepBytes: number, 
+/**
+ * Maximum size of an input that the node brief shows whole.
+ */
+inlineInputBytes: number, 
+/**
+ * Maximum size of all inputs that the node brief shows.
+ */
+inlineInputsBytes: number, 
+/**
+ * Manner in which a model is told to change the state.
+ */
+stateTools: StateTools, 
 /**
  * Name of the requested model; none for the default one.
  */
@@ -3524,6 +3603,10 @@ variables: { [key in string]: JsonValue },
  * Number of decided branches.
  */
 decisions: number, 
+/**
+ * The last decisions, at most ten, the newest last.
+ */
+lastDecisions?: Array<PastDecision>, 
 /**
  * Created files, from the root of the project.
  */
@@ -3842,6 +3925,11 @@ export type StateTexts = {
 documents: Array<StateText>, };
 
 /**
+ * Manner in which a model is told to change the state of a run.
+ */
+export type StateTools = "auto" | "tool" | "document";
+
+/**
  * The status of a run: its phase, and whether a process works on it.
  */
 export type Status = "running" | "interrupted" | "waiting-user" | "paused" | "completed" | "failed" | "unknown";
@@ -3879,6 +3967,60 @@ stateOnly?: boolean,
  * The most bytes of one call.
  */
 maxBytes?: Limit, };
+
+/**
+ * A file that a step works from.
+ */
+export type SurveyedInput = { 
+/**
+ * The mount path.
+ */
+path: string, 
+/**
+ * How much of it the brief shows.
+ */
+state: InputState, 
+/**
+ * Its size.
+ */
+bytes?: number, 
+/**
+ * Its number of lines.
+ */
+lines?: number, 
+/**
+ * Its digest.
+ */
+sha256?: string, 
+/**
+ * The whole text, or the headings of a text that is too long, each with the number of its line.
+ */
+text?: string, };
+
+/**
+ * A file that a step has to write.
+ */
+export type SurveyedOutput = { 
+/**
+ * The path from the root of the project.
+ */
+path: string, 
+/**
+ * True if there is such a file.
+ */
+exists: boolean, 
+/**
+ * True if this run wrote it last.
+ */
+own: boolean, 
+/**
+ * Its size.
+ */
+bytes?: number, 
+/**
+ * Its digest.
+ */
+sha256?: string, };
 
 /**
  * The shape of the workflow of a new package.
@@ -3962,7 +4104,7 @@ callId: string,
  */
 tool: string, 
 /**
- * The whole answer as the model gets it: `{"ok":true,…}` or `{"ok":false,"error":{…}}`.
+ * The result: `{"ok":true,…}` or `{"ok":false,"error":{…}}`. Models read it as plain text.
  */
 result: Payload, 
 /**
@@ -3973,6 +4115,10 @@ refused?: RefusalCode,
  * New files below the artifacts folder, from the root of the project.
  */
 created?: Array<string>, 
+/**
+ * Files of the project that the call wrote or removed, with their digests.
+ */
+wrote?: Array<WrittenDigest>, 
 /**
  * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
  */
@@ -4280,3 +4426,16 @@ text: string,
  * Digest that the file must have now; absent if it must not exist yet.
  */
 ifMatchSha256?: string, };
+
+/**
+ * A file of the project that a call wrote or removed.
+ */
+export type WrittenDigest = { 
+/**
+ * The path from the root of the project.
+ */
+path: string, 
+/**
+ * The digest afterwards; none if the file was removed.
+ */
+sha256?: string, };

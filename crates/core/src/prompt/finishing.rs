@@ -1,0 +1,142 @@
+//! The call that finishes a node, made by the runtime from the node's declarations: it repairs packages that have none.
+
+use crewagent_format::package::Workflow;
+use crewagent_format::package::graph::{Edge, Node};
+use serde_json::{Map, Value as Json, json};
+
+use super::line::json_line;
+use super::step_text;
+use super::ways::{EdgeChoice, choice_of};
+use crate::policy::StateTool;
+use crate::state::document::{STATE_FILE, STATUS};
+use crate::state::output::Output;
+use crate::tool::Tool;
+
+/// Maximum size of a call, in bytes.
+const CALL_BYTES: usize = 8 * 1024;
+/// Longest part of an example value, in characters.
+const EXAMPLE_CHARS: usize = 80;
+
+/// Returns the call that finishes a node, with a placeholder `<…>` for every value that the model has to fill in.
+pub fn finishing_call(
+    workflow: &Workflow,
+    node: &Node,
+    variables: &Map<String, Json>,
+    state: StateTool,
+) -> String {
+    let ways: Vec<&Edge> = workflow.graph.outgoing(node.id.as_str()).collect();
+    let values = placeholders(workflow, node, &ways);
+    let (tool, arguments) = match state {
+        StateTool::Runtime => (Tool::CompleteNode, completion(node, variables, &ways, values)),
+        StateTool::Patch => (Tool::Patch, patch(node, &ways, values)),
+    };
+    let (call, _) = json_line(&arguments, usize::MAX);
+    let call = if call.len() <= CALL_BYTES { call } else { GENERIC.to_owned() };
+    format!("{} {call}", tool.wire_name())
+}
+
+/// Call of a node with more declarations than can be shown.
+const GENERIC: &str =
+    r#"{"variables":{"<name>":"<value>"},"files":[{"path":"<path>","content":"<text>"}]}"#;
+
+/// Returns the declared variables, each with a placeholder: the values that the ways on depend on, else the example of
+/// the step, else its name.
+fn placeholders(workflow: &Workflow, node: &Node, ways: &[&Edge]) -> Map<String, Json> {
+    let Some(step) = workflow.steps.get(&node.id) else { return Map::new() };
+    let examples = if ways.len() > 1 {
+        // An example would suggest a branch.
+        Map::new()
+    } else {
+        step_text::without_calls(step.body()).examples
+    };
+    let declared = step.front.sets_variables.iter().filter(|name| name.as_str() != STATUS);
+    let placeholder = |name: &String| {
+        let choices: Vec<String> = ways
+            .iter()
+            .filter_map(|edge| choice_of(edge))
+            .filter(|choice| choice.variable == *name)
+            .flat_map(EdgeChoice::words)
+            .collect();
+        let text = if choices.is_empty() {
+            examples.get(name).map_or_else(|| name.clone(), example)
+        } else {
+            choices.join("|")
+        };
+        (name.clone(), Json::from(format!("<{text}>")))
+    };
+    declared.map(placeholder).collect()
+}
+
+fn example(value: &Json) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    crewagent_format::wording::cut(text.trim_matches(['<', '>']), EXAMPLE_CHARS)
+}
+
+fn completion(
+    node: &Node,
+    variables: &Map<String, Json>,
+    ways: &[&Edge],
+    values: Map<String, Json>,
+) -> Json {
+    let mut arguments = Map::new();
+    if !values.is_empty() {
+        arguments.insert("variables".to_owned(), values.into());
+    }
+    let files: Vec<Json> = node
+        .outputs
+        .iter()
+        .filter_map(|declared| path_of(declared, variables))
+        .map(|path| json!({ "path": path, "content": "<text>" }))
+        .collect();
+    if !files.is_empty() {
+        arguments.insert("files".to_owned(), files.into());
+    }
+    if ways.len() > 1 {
+        if ways.iter().any(|edge| edge.condition_expr.is_none()) {
+            arguments.insert("next".to_owned(), format!("<{}>", labels(ways)).into());
+        }
+        arguments.insert("reason".to_owned(), "<why>".into());
+    }
+    arguments.into()
+}
+
+/// Returns the path of a declared output, with placeholders where no variable fills them; none for a folder, a pattern
+/// and a name that cannot be used.
+fn path_of(declared: &str, variables: &Map<String, Json>) -> Option<String> {
+    if declared.ends_with('/') || declared.contains(['*', '?']) {
+        return None;
+    }
+    match Output::of(declared, variables) {
+        Output::File(path) => Some(path.to_string()),
+        Output::Open(_) => Some(declared.to_owned()),
+        Output::Outside(_) => None,
+    }
+}
+
+fn patch(node: &Node, ways: &[&Edge], values: Map<String, Json>) -> Json {
+    let mut update = Map::new();
+    if !values.is_empty() {
+        update.insert("variables".to_owned(), json!({ "set": values }));
+    }
+    match ways {
+        [] => {
+            update.insert("stepsCompleted".to_owned(), json!({ "append": [node.id] }));
+        }
+        [only] => {
+            update.insert("currentNodeId".to_owned(), json!({ "set": only.to }));
+        }
+        several => {
+            let nodes: Vec<&str> = several.iter().map(|edge| edge.to.as_str()).collect();
+            let next = format!("<{}>", nodes.join("|"));
+            update.insert("currentNodeId".to_owned(), json!({ "set": next }));
+            let entry = json!({ "from": node.id, "to": next, "label": format!("<{}>", labels(several)), "reason": "<why>" });
+            update.insert("decisionLog".to_owned(), json!({ "append": [entry] }));
+        }
+    }
+    json!({ "path": STATE_FILE, "operation": "updateFrontmatter", "update": update })
+}
+
+fn labels(ways: &[&Edge]) -> String {
+    let labels: Vec<&str> = ways.iter().map(|edge| edge.label.as_str()).collect();
+    labels.join("|")
+}
