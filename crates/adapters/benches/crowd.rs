@@ -144,6 +144,7 @@ impl CrowdFixture {
             id: None,
             conversation: None,
             data: None,
+            earlier: Vec::new(),
         })?;
         Ok(run)
     }

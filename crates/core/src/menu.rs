@@ -145,6 +145,13 @@ pub fn menu_of(agent: &Agent, surface: Surface) -> Vec<MenuLine> {
         .collect()
 }
 
+/// Lists the visible items with their work, for those that have one.
+pub fn items_of(agent: &Agent, surface: Surface) -> Vec<(MenuLine, Work)> {
+    let lines = menu_of(agent, surface).into_iter();
+    let works = visible(agent, surface).map(|(_, item)| Target::of(&item.target, false));
+    lines.zip(works).filter_map(|(line, target)| Some((line, target?.work))).collect()
+}
+
 /// Lists the words that choose a visible item or one of its handlers exactly, each once, for completion.
 pub fn words(agent: &Agent, surface: Surface) -> Vec<String> {
     let mut seen = std::collections::HashSet::new();

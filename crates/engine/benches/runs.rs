@@ -155,6 +155,7 @@ fn long_run(store: &Store, scratch: &Path) -> Result<RunId, Failure> {
         id: None,
         conversation: None,
         data: None,
+        earlier: Vec::new(),
     })?;
     // Each turn has a request, a reply, and two records for each call.
     let model = Reader { turns: RECORDS / (2 + 2 * CALLS) };

@@ -368,8 +368,10 @@ impl<'s> Conversation<'s> {
 
     /// Makes a run the active one.
     pub(super) fn enter(&mut self, run: Run, tell: Tell<'_>) -> Result<(), ConversationError> {
-        self.own_run
-            .choose(EventKind::from(ActiveRunChanged { id: Some(run.id().to_owned()) }), tell)?;
+        self.own_run.choose(
+            EventKind::from(ActiveRunChanged { id: Some(run.id().to_owned()), note: None }),
+            tell,
+        )?;
         self.run = Some(run);
         Ok(())
     }
@@ -385,7 +387,8 @@ impl<'s> Conversation<'s> {
             run.finish(&rest, tell)?;
         }
         if keep == ActiveRunChoice::Nothing {
-            self.own_run.choose(EventKind::from(ActiveRunChanged { id: None }), tell)?;
+            let note = Some(run.note());
+            self.own_run.choose(EventKind::from(ActiveRunChanged { id: None, note }), tell)?;
         }
         Ok(Some(run.record().run_id.clone()))
     }

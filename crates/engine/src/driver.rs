@@ -12,8 +12,9 @@ mod survey;
 mod tool_server;
 
 use crewagent_core::event::{
-    AgentChanged, ConversationEvent, Event, EventKind, ModelEvent, ModelInstructed, Phase,
-    PhaseChanged, Reason, RunEvent, RunResumed, ToolEvent, ToolsListed, UserEvent, UserInput,
+    ActiveRunChanged, AgentChanged, ConversationEvent, Event, EventKind, ModelEvent,
+    ModelInstructed, Phase, PhaseChanged, Reason, RunEvent, RunResumed, ToolEvent, ToolsListed,
+    UserEvent, UserInput,
 };
 use crewagent_core::run::history::Position;
 use crewagent_core::run::machine::{Ask, Effect, Input, Machine, Rest};
@@ -211,6 +212,10 @@ impl<L: StepLog> Driver<'_, L> {
                 }
                 self.feed(Input::Resume { place, settings }, time);
             }
+            EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged {
+                note: Some(note),
+                ..
+            })) => self.feed(Input::Noted(note.into()), time),
             EventKind::Model(ModelEvent::Stopped(_)) => self.feed(Input::Late, time),
             EventKind::Tool(ToolEvent::Listed(ToolsListed { server, tools, .. })) => {
                 self.list(&server, &tools);

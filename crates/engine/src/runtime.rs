@@ -11,6 +11,7 @@ mod unfinished;
 
 use std::path::PathBuf;
 
+use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
 use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_core::vpath::VPath;
@@ -56,6 +57,8 @@ pub struct StartRun {
     pub conversation: Option<RunId>,
     /// File that belongs to the user's choice.
     pub data: Option<Data>,
+    /// Last messages of the talk that it is started from.
+    pub earlier: Vec<Message>,
 }
 
 /// A file that belongs to a choice of the user.

@@ -1,6 +1,7 @@
 //! Tests of the chat-completions adapter with a server of exact bytes: row L1 of the reliability bar.
 
 mod cells;
+mod economy;
 mod runs;
 mod server;
 

@@ -53,6 +53,7 @@ impl Played {
             id: None,
             conversation: None,
             data: None,
+            earlier: Vec::new(),
         };
         let mut run = Runtime::new(&store, ToolServers::none()).start(&plan).unwrap();
         let model = chat(endpoint);

@@ -25,6 +25,9 @@ pub(crate) struct RunArgs {
     /// Set a variable of the workflow; a VALUE that is valid JSON is read as JSON
     #[arg(long = "var", value_name = "KEY=VALUE")]
     pub(crate) variables: Vec<Variable>,
+    /// Say this to the model with its first request
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
     #[command(flatten)]
     pub(crate) conversation: ConversationOptions,
     #[command(flatten)]

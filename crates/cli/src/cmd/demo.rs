@@ -69,6 +69,7 @@ pub(crate) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Outc
         id: None,
         conversation: None,
         data: None,
+        earlier: Vec::new(),
     };
     let run = Runtime::new(&store, tool_servers(&store)).start(&plan)?;
     let control = Control::default();
@@ -78,6 +79,7 @@ pub(crate) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Outc
         open_output(&ConversationOptions::default(), &run, &model, &control, &store, console)?;
     let driver = RunDriver {
         run,
+        opening: None,
         model: Box::new(model),
         control,
         inputs: [sample::ANSWER.to_owned()].into(),

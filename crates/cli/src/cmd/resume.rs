@@ -60,6 +60,7 @@ pub(crate) fn run(
     let farewell = Farewell::Resume;
     let driver = RunDriver {
         run,
+        opening: None,
         model,
         control,
         inputs,

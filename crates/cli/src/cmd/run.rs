@@ -50,6 +50,7 @@ pub(crate) fn run(
         id: None,
         conversation: None,
         data: None,
+        earlier: Vec::new(),
     };
     let run = Runtime::new(&store, tool_servers(&store)).start(&plan)?;
     let control = Control::default();
@@ -58,8 +59,10 @@ pub(crate) fn run(
     let prompt = run_driver::open_prompt(answers, &run, home)?;
     let inputs = args.conversation.inputs.into();
     let (id, farewell) = (run.record().run_id.clone(), Farewell::Resume);
+    let opening = args.message;
     let driver = RunDriver {
         run,
+        opening,
         model,
         control,
         inputs,

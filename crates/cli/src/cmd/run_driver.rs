@@ -59,6 +59,8 @@ pub(crate) enum Farewell {
 /// A run that one command drives.
 pub(crate) struct RunDriver {
     pub(crate) run: Run,
+    /// Words of the user for the first request.
+    pub(crate) opening: Option<String>,
     pub(crate) model: Box<dyn Model>,
     pub(crate) control: Control,
     pub(crate) inputs: VecDeque<String>,
@@ -84,6 +86,11 @@ impl RunDriver {
         let mut cost_warning = CostWarning::of(self.run.settings());
         for event in self.run.opening() {
             self.output.show_event(event, &self.control, console);
+        }
+        if let Some(words) = self.opening.take()
+            && let Err(halt) = self.say(&words, console)
+        {
+            return Ok(self.halted(halt, console));
         }
         loop {
             let rest = match self.drive(&mut cost_warning, console) {

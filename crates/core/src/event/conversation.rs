@@ -111,6 +111,9 @@ pub struct ActiveRunChanged {
     /// The run; none when it was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Note for the model of the conversation about the run that was left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// An item that the user can choose.

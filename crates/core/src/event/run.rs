@@ -64,6 +64,9 @@ pub struct RunStarted {
     /// Run that it was forked from, and the position there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<Box<Fork>>,
+    /// Last messages of the talk that it was started from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Message>,
 }
 
 /// Another process resumes the run.

@@ -102,6 +102,8 @@ pub enum Input {
     Instructed(Vec<Arc<str>>),
     /// The user switched to another agent, or to none.
     Agent(Option<AgentId>),
+    /// A run that was started from this conversation was left; the text tells its model so.
+    Noted(Arc<str>),
     Replied(Reply),
     /// The request did not fit the model's window; the text is the provider's message.
     Overflowed(String),
@@ -331,13 +333,18 @@ impl Machine {
         }
     }
 
-    /// Adds earlier words of user and model: of the run that this one was forked from, or before a fresh start.
+    /// Adds earlier words of user and model: of the talk before, of the run that this one was forked from, or before a
+    /// fresh start.
     #[must_use]
     pub fn with_words(mut self, words: &[Message]) -> Self {
-        if !words.is_empty() {
-            self.said.before = SaidExchange::read(words);
-            self.anchor.intent = anchor::RunIntent::Continue;
-        }
+        self.said.before = SaidExchange::read(words);
+        self
+    }
+
+    /// Returns the run as one that resumes where another one stood.
+    #[must_use]
+    pub fn continued(mut self) -> Self {
+        self.anchor.intent = anchor::RunIntent::Continue;
         self
     }
 
@@ -364,6 +371,10 @@ impl Machine {
             Input::User(words) => self.user(words, now, &mut effects),
             Input::Instructed(texts) => self.instructed(&texts, now, &mut effects),
             Input::Agent(agent) => self.switch_agent(agent, &mut effects),
+            Input::Noted(text) => {
+                self.context.user_input(text.to_string());
+                effects.push(self.open());
+            }
             Input::Replied(reply) => self.replied(reply, now, &mut effects),
             Input::Overflowed(why) => self.overflowed(&why, now, &mut effects),
             Input::Late => self.late(now, &mut effects),
@@ -448,6 +459,11 @@ impl Machine {
     /// Returns the number of the model's replies so far.
     pub fn turns(&self) -> u64 {
         self.replies
+    }
+
+    /// Returns the last words of the model that the user may answer.
+    pub fn last_words(&self) -> Option<&str> {
+        self.said.last.as_deref()
     }
 
     /// Returns the user's last input.

@@ -7,9 +7,10 @@ use crewagent_core::event::{InputState, NodeEntered, SurveyedInput, SurveyedOutp
 use crewagent_core::message::Message;
 use crewagent_core::policy::{McpPolicy, Policy, StateTool};
 use crewagent_core::prompt::{
-    Brief, DataContext, Directive, NodeMessage, RulesFor, RunIntent, SaidExchange, SummaryOf,
-    conversation, data_context, inputs, interrupted, node_brief, node_message, persona,
-    post_run_message, progress, rules, state_summary, tool_policy, user_input,
+    Brief, DataContext, Directive, NodeMessage, RulesFor, RunIntent, RunNote, SaidExchange,
+    SummaryOf, conversation, data_context, earlier_words, inputs, interrupted, menu, node_brief,
+    node_message, persona, post_run_message, progress, rules, run_note, state_summary, tool_policy,
+    user_input,
 };
 use crewagent_core::settings::Mode;
 use crewagent_core::state::run_state::{PastDecision, RunState};
@@ -253,6 +254,49 @@ fn a_completed_run_has_no_node() {
     let mut context = composed(&package, &run_state, RunIntent::Continue, &NodeEntered::default());
     context.user_input(user_input("Thanks. What is still open?", None));
     insta::assert_snapshot!(shown(&context.messages()[2..]));
+}
+
+#[test]
+fn an_agent_knows_its_menu() {
+    let package = package("multi-workflows");
+    let texts: Vec<String> = package.agents().iter().filter_map(menu).collect();
+    insta::assert_snapshot!(texts.join("\n=====\n"));
+}
+
+#[test]
+fn a_talk_is_told_what_became_of_a_run() {
+    let note = RunNote {
+        workflow: "hello-linear",
+        run: "0hg3m",
+        node: Some("step-02-generate"),
+        wrote: &["artifacts/hello-linear/input.md".into()],
+        last_words: Some("Which\ntopic?"),
+    };
+    assert_eq!(
+        run_note(&note),
+        "RUN_NOTE\n- workflow: hello-linear (run 0hg3m), at step-02-generate, waiting\n- wrote: artifacts/hello-linear/input.md\n- last words: \"Which topic?\""
+    );
+    let done = RunNote { node: None, wrote: &[], last_words: None, ..note };
+    assert_eq!(run_note(&done), "RUN_NOTE\n- workflow: hello-linear (run 0hg3m), complete");
+}
+
+#[test]
+fn a_run_is_told_the_last_words_of_the_talk_before_it() {
+    let conversation: Vec<Arc<Message>> = [
+        Message::user("USER_INPUT\nlong ago"),
+        Message::user("RUN_NOTE\n- workflow: x (run y), complete"),
+        Message::user("USER_INPUT\nA flyer."),
+        Message::assistant("x".repeat(5_000)),
+        Message::user("USER_INPUT\nYes."),
+    ]
+    .map(Arc::new)
+    .to_vec();
+    let earlier = earlier_words(&conversation);
+    assert_eq!(earlier.len(), 3);
+    assert_eq!(earlier[0], Message::user("USER_INPUT\nA flyer."));
+    assert!(earlier[1].bytes() < 300, "the model's words are cut first");
+    let many: Vec<Arc<Message>> = (0..9).map(|n| Arc::new(Message::user(format!("{n}")))).collect();
+    assert_eq!(earlier_words(&many).len(), 6);
 }
 
 #[test]

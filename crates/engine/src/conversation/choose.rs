@@ -126,6 +126,7 @@ impl Conversation<'_> {
             user_name: self.user_name.clone(),
             conversation: Some(self.own_run.record().run_id.clone()),
             data,
+            earlier: self.own_run.earlier_words(),
         };
         let id = self.start_run(&plan, tell)?;
         self.name_after_item(routed)?;
@@ -145,11 +146,12 @@ impl Conversation<'_> {
     fn start_run(&mut self, plan: &StartRun, tell: Tell<'_>) -> Result<RunId, ConversationError> {
         // Record the id first, so that every run belongs to a conversation.
         let noted = plan.id.as_ref().map(ToString::to_string);
-        self.own_run.choose(EventKind::from(ActiveRunChanged { id: noted }), tell)?;
+        self.own_run.choose(EventKind::from(ActiveRunChanged { id: noted, note: None }), tell)?;
         let run = match self.runtime.start(plan) {
             Ok(run) => run,
             Err(error) => {
-                self.own_run.choose(EventKind::from(ActiveRunChanged { id: None }), tell)?;
+                self.own_run
+                    .choose(EventKind::from(ActiveRunChanged { id: None, note: None }), tell)?;
                 return Err(error.into());
             }
         };
@@ -179,6 +181,7 @@ impl Conversation<'_> {
             user_name: self.user_name.clone(),
             conversation: Some(self.own_run.record().run_id.clone()),
             data: None,
+            earlier: self.own_run.earlier_words(),
         };
         let id = self.start_run(&plan, tell)?;
         self.name_after(&name)?;

@@ -235,6 +235,7 @@ impl ForkContent {
             state,
             settings: self.settings.clone(),
             data: self.data.as_deref().map(Into::into),
+            earlier: Vec::new(),
             forked_from: Some(Box::new(Fork {
                 run: plan.run.to_string(),
                 event: plan.event,

@@ -57,6 +57,7 @@ pub(super) struct ReplayablePart {
     pub(super) place: Position,
     /// Earlier words of user and model: of the run that it was forked from, or before a fresh start.
     pub(super) words: Vec<Message>,
+    is_fork: bool,
     pub(super) started: Option<Timestamp>,
     pub(super) events: Vec<Event>,
     /// Reason why the events cannot be replayed, if they cannot.
@@ -84,7 +85,8 @@ impl ReplayablePart {
         let Some(at) = events.iter().rposition(begins) else {
             let (settings, place) = (system.clone(), found.place.clone());
             let unfit = Some("its beginning is missing".to_owned());
-            return Self { settings, place, words: Vec::new(), started: None, events, unfit };
+            let words = Vec::new();
+            return Self { settings, place, words, is_fork: false, started: None, events, unfit };
         };
         let events = events.split_off(at);
         let unfit = older_contract(record, &events[0]);
@@ -95,20 +97,28 @@ impl ReplayablePart {
         let started = events[0].time.parse().ok();
         let words = match &events[0].kind {
             EventKind::Run(RunEvent::Resumed(resumed)) => resumed.words.clone(),
+            EventKind::Run(RunEvent::Started(started)) if forked_from.is_none() => {
+                started.earlier.clone()
+            }
             EventKind::Run(_)
             | EventKind::Conversation(_)
             | EventKind::User(_)
             | EventKind::Frame(_)
             | EventKind::State(_)
             | EventKind::Model(_)
-            | EventKind::Tool(_) => forked_from.map(|fork| fork.words).unwrap_or_default(),
+            | EventKind::Tool(_) => {
+                forked_from.as_ref().map(|fork| fork.words.clone()).unwrap_or_default()
+            }
         };
-        Self { settings, place, words, started, events, unfit }
+        let is_fork = forked_from.is_some();
+        Self { settings, place, words, is_fork, started, events, unfit }
     }
 
     /// Returns the machine before the first of the events.
     pub(super) fn machine(&self, subject: Subject) -> Machine {
-        Machine::at(subject, self.settings.clone(), self.place.clone()).with_words(&self.words)
+        let machine = Machine::at(subject, self.settings.clone(), self.place.clone());
+        let machine = machine.with_words(&self.words);
+        if self.is_fork { machine.continued() } else { machine }
     }
 }
 

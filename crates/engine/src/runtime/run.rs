@@ -7,7 +7,9 @@ use crewagent_core::event::{
     ConversationEvent, Event, EventKind, ModelInstructed, Phase, PhaseChanged, RunFailed,
     RunFinished,
 };
+use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
+use crewagent_core::prompt::{self, RunNote};
 use crewagent_core::run::history::artifacts;
 use crewagent_core::run::machine::{Effect, Machine, Rest};
 use crewagent_core::settings::RunSettings;
@@ -213,6 +215,23 @@ impl<L: StepLog> Run<L> {
     /// Returns the files that the tools see.
     pub(crate) fn mounts(&self) -> &Mounts {
         &self.files.mounts
+    }
+
+    /// Returns the last words of a talk, for a run that is started from it.
+    pub(crate) fn earlier_words(&self) -> Vec<Message> {
+        prompt::earlier_words(&self.machine.context().messages())
+    }
+
+    /// Describes the run to the model of a conversation whose user leaves it.
+    pub(crate) fn note(&self) -> String {
+        let workflow = self.machine.workflow().map(super::start::reference).unwrap_or_default();
+        prompt::run_note(&RunNote {
+            workflow: &workflow,
+            run: self.record.run_id.as_str().rsplit('-').next().unwrap_or_default(),
+            node: self.machine.node_name(),
+            wrote: &self.artifacts(),
+            last_words: self.machine.last_words(),
+        })
     }
 
     /// Returns the tools of the active workflow.

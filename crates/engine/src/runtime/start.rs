@@ -57,6 +57,7 @@ pub(super) fn start<H: Host>(
             settings: plan.settings.clone(),
             data: plan.data.as_ref().map(|data| data.text.as_str().into()),
             forked_from: None,
+            earlier: plan.earlier.clone(),
         }),
     };
     let opened = host.create(NewRun {
@@ -78,7 +79,7 @@ pub(super) fn start<H: Host>(
     store.projects().used(&project.id, &installed.reference())?;
     let data = plan.data.as_ref().map(|data| data.text.as_str().into());
     let subject = Subject::Workflow { package, workflow: at, agent, data };
-    let machine = Machine::new(subject, plan.settings.clone(), run_state);
+    let machine = Machine::new(subject, plan.settings.clone(), run_state).with_words(&plan.earlier);
     Ok(Run::begin(opened, machine, now, vec![started]))
 }
 

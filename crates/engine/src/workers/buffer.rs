@@ -69,6 +69,7 @@ impl BufferedEvent {
         let entered_run =
             if let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged {
                 id: Some(id),
+                ..
             })) = &event.kind
             {
                 RunId::parse(id).ok()

@@ -119,6 +119,13 @@ impl RunStatusBoard {
         self.touch(journal);
     }
 
+    /// Returns why a run or conversation last failed in this process. After a failure of the disk its journal does not
+    /// say it.
+    pub fn failure(&self, journal: &JournalId) -> Option<(Option<Reason>, Option<String>)> {
+        let (_, status) = self.statuses.get(journal)?;
+        (status.phase == Some(Phase::Failed)).then(|| (status.reason, status.message.clone()))
+    }
+
     /// Marks a run or conversation as worked on, or not.
     pub fn set_working(&mut self, journal: &JournalId, is_working: bool) {
         self.status(journal).at_work = is_working;

@@ -195,6 +195,7 @@ impl GoldenFixture {
             id: None,
             conversation: None,
             data: None,
+            earlier: Vec::new(),
         }
     }
 

@@ -52,6 +52,7 @@ impl RepairsFixture {
             id: None,
             conversation: None,
             data: None,
+            earlier: Vec::new(),
         };
         let mut run = Runtime::new(&store, ToolServers::none()).by(ticking()).start(&plan).unwrap();
         let mut events = Vec::new();

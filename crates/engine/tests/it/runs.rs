@@ -97,6 +97,7 @@ fn started(id: &RunId) -> Event {
         state: RunState::default(),
         settings: RunSettings::default(),
         data: None,
+        earlier: Vec::new(),
         forked_from: None,
     });
     Event { run_id: Some(id.to_string()), ..event(1, kind) }

@@ -38,6 +38,7 @@ fn check_completed(settings: RunSettings, change: impl Fn(&str, String) -> Strin
         id: None,
         conversation: None,
         data: None,
+        earlier: Vec::new(),
     };
     let mut run = Runtime::new(&store, ToolServers::none()).by(ticking()).start(&plan).unwrap();
     let mut events = Vec::new();

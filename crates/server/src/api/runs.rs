@@ -71,6 +71,7 @@ fn start(asked: ParsedRequest<(), (), NewRun>) -> Result<StartedRun, Problem> {
         user_name: store.user_name(),
         conversation: None,
         data: None,
+        earlier: Vec::new(),
     };
     let journal = JournalId::run(id);
     app.workers.submit(&journal, Task::StartRun(Box::new(plan)), body.model)?;

@@ -78,6 +78,7 @@ impl Page<'_> {
     fn run_of(&mut self, event: &Event) -> Option<RunView> {
         let EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged {
             id: Some(id),
+            ..
         })) = &event.kind
         else {
             return None;

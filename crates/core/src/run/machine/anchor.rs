@@ -239,8 +239,16 @@ impl Machine {
                 has_agent: agent.is_some(),
             },
         };
-        let layers =
-            [Some(prompt::rules(rules)), prompt::tool_policy(&policy), agent.map(prompt::persona)];
+        let persona = agent.map(|agent| {
+            // In a run the menu would only invite work past the workflow.
+            let menu = prompt::menu(agent).filter(|_| self.workflow().is_none());
+            [Some(prompt::persona(agent)), menu]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("\n\n")
+        });
+        let layers = [Some(prompt::rules(rules)), prompt::tool_policy(&policy), persona];
         layers.into_iter().flatten().collect()
     }
 

@@ -223,14 +223,15 @@ fn in_own_words(words: &str) -> Answer {
 
 /// Returns the answer for the model when the user did not simply agree to a move.
 fn declined(moved: &Moved, words: &str, is_no: bool) -> Answer {
-    let did = if is_no { "does not agree" } else { "did not simply agree" };
-    let message = format!(
-        "The user {did} to the move from `{}` to `{}` and says: {words}",
-        moved.from, moved.to
-    );
-    let refusal = Refusal::new(RefusalCode::Precondition, message)
-        .hint("The file is unchanged. Do what the user asks; if they want the move after all, make the same call again.");
-    Answer::from(&refusal)
+    let from = &moved.from;
+    let message = if is_no {
+        format!("The user said no to leaving {from}.")
+    } else {
+        format!("The user did not agree to leave {from} yet and said:\n\"{words}\"")
+    };
+    let done =
+        "Nothing was written and nothing moved. Do what the user says, then finish the node again.";
+    Answer::from(&Refusal::new(RefusalCode::Precondition, format!("{message}\n{done}")))
 }
 
 /// Returns the answer for the model when the user denied a call.

@@ -1,9 +1,11 @@
 //! Calls behind one that ends a reply are not carried out.
 
 use crewagent_core::event::{Answer, Reason};
+use crewagent_core::message::Message;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{Effect, Input};
 use crewagent_core::settings::{Mode, RunSettings};
+use serde_json::Value;
 
 use super::{Play, check_asks, confirm, job, rest};
 
@@ -115,6 +117,19 @@ fn an_objection_to_a_move_ends_the_reply() {
     rest(play.step(Input::Proposed { moved, question }));
     check_asks(&play.user("ok but shorter"), 2, Some("step-01-select-story"), "sm");
     assert_eq!(play.left_out(), [("c1", "the user has answered since")]);
+    let messages = play.machine.context().messages();
+    let answers: Vec<&str> = messages
+        .iter()
+        .filter_map(|message| match &**message {
+            Message::Tool { content, .. } => content.inline().map(|text| &**text),
+            _ => None,
+        })
+        .collect();
+    let answer: Value = serde_json::from_str(answers[0]).unwrap();
+    assert_eq!(
+        answer["error"]["message"],
+        "The user did not agree to leave step-01-select-story yet and said:\n\"ok but shorter\"\nNothing was written and nothing moved. Do what the user says, then finish the node again."
+    );
 }
 
 #[test]

@@ -15,7 +15,10 @@ pub(crate) fn check(name: &str, events: &[Event]) {
     let lines: String = whole.map(|event| line(event) + "\n").collect();
     let mut lines = if run_id.is_empty() { lines } else { lines.replace(&run_id, "RUN") };
     for (at, id) in started_runs(events).iter().enumerate() {
-        lines = lines.replace(id.as_str(), &format!("STARTED-{}", at + 1));
+        let name = format!("STARTED-{}", at + 1);
+        let short = id.rsplit('-').next().unwrap_or(id);
+        lines = lines.replace(id.as_str(), &name);
+        lines = lines.replace(&format!("(run {short})"), &format!("(run {name})"));
     }
     compare_text(&folder().join(format!("{name}.jsonl")), &mask_digests(&lines));
 }

@@ -238,7 +238,7 @@ fn session_line(kind: &EventKind, text: &mut String) {
             });
             Ok(())
         }
-        EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged { id })) => {
+        EventKind::Conversation(ConversationEvent::RunChanged(ActiveRunChanged { id, .. })) => {
             writeln!(text, "session run: {}", if id.is_some() { "entered" } else { "left" })
         }
         other => writeln!(text, "{other:?}"),

@@ -127,6 +127,7 @@ impl ProofFixture {
             id: None,
             conversation: None,
             data: None,
+            earlier: Vec::new(),
         }
     }
 

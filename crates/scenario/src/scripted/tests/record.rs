@@ -45,6 +45,7 @@ fn started() -> EventKind {
         state,
         settings: RunSettings::default(),
         data: None,
+        earlier: Vec::new(),
         forked_from: None,
     })
 }

@@ -4,7 +4,7 @@ use crewagent_core::event::Event;
 use crewagent_core::run::history;
 use crewagent_engine::journal::JournalReader;
 use crewagent_engine::store::{
-    JournalId, Of, ProjectId, RunId, RunListing, RunRecord, RunSummary, Store,
+    JournalId, Of, ProjectId, RunId, RunListing, RunRecord, RunSummary, Status, Store,
 };
 use crewagent_format::integrity::Digest;
 
@@ -70,7 +70,14 @@ fn started_from(store: &Store, conversation: &RunId, of: Of<'_>) -> Result<RunLi
 
 fn item(app: &App, run: RunSummary) -> RunItem {
     let conversation = run.conversation;
-    let at_work = app.workers.is_working(&JournalId::run(run.run_id.clone()));
+    let journal = JournalId::run(run.run_id.clone());
+    let at_work = app.workers.is_working(&journal);
+    // The failure of a full disk could not be recorded.
+    let (reason, message) = if run.status == Status::Interrupted {
+        app.workers.board().failure(&journal).unwrap_or_default()
+    } else {
+        (run.reason, run.message)
+    };
     let holder = run.holder.filter(|holder| holder.pid != Some(std::process::id()));
     RunItem {
         id: run.run_id.to_string(),
@@ -82,8 +89,8 @@ fn item(app: &App, run: RunSummary) -> RunItem {
         created: run.created.to_string(),
         updated: run.updated.map(|time| time.to_string()),
         status: run.status,
-        reason: run.reason,
-        message: run.message,
+        reason,
+        message,
         asks: run.asks,
         current_node: run.current_node,
         steps_completed: u32::try_from(run.steps_completed).unwrap_or(u32::MAX),

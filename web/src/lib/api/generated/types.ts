@@ -7,7 +7,11 @@ export type ActiveRunChanged = {
 /**
  * The run; none when it was left.
  */
-id?: string, };
+id?: string, 
+/**
+ * Note for the model of the conversation about the run that was left.
+ */
+note?: string, };
 
 /**
  * An agent of a package.
@@ -3581,7 +3585,11 @@ data?: Payload,
 /**
  * Run that it was forked from, and the position there.
  */
-forkedFrom?: Fork, };
+forkedFrom?: Fork, 
+/**
+ * Last messages of the talk that it was started from.
+ */
+earlier?: Array<Message>, };
 
 /**
  * Contents of a state document that the runtime acts on.
