@@ -242,9 +242,10 @@ impl<'s> WorkerSession<'s> {
         self.publish_working(driven, true);
         self.slot.begin_work(job, reaction);
         let ending = self.drive(driven);
-        self.publish_working(driven, false);
         self.update_journals(driven);
+        // A client that is told so and looks must find it so.
         self.slot.end_work();
+        self.publish_working(driven, false);
         ending
     }
 
