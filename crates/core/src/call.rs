@@ -296,16 +296,16 @@ impl Call {
                 let mut paths: Vec<&WritablePath> =
                     call.patches.iter().map(|patch| &patch.path).collect();
                 paths.dedup();
-                match paths.as_slice() {
-                    [] => return None,
-                    [only] => only.to_string(),
-                    [first, rest @ ..] => format!("{first} and {} more", rest.len()),
-                }
+                listed(&paths)?
             }
             Self::AskUser(question) => question.question.clone(),
             Self::State(call) => match &call.completion {
-                Some(NodeCompletion { node: Some(node), .. }) => node.clone(),
-                Some(_) | None => call.path.to_string(),
+                Some(completion) => {
+                    let files: Vec<&WritablePath> =
+                        call.files.iter().map(|file| &file.path).collect();
+                    listed(&files).or_else(|| completion.node.clone())?
+                }
+                None => call.path.to_string(),
             },
         };
         Some(one_line(&text))
@@ -321,6 +321,15 @@ impl FilePatchCall {
                 vec![self.path.path()]
             }
         }
+    }
+}
+
+/// Names the first of several paths and counts the others.
+fn listed(paths: &[&WritablePath]) -> Option<String> {
+    match paths {
+        [] => None,
+        [only] => Some(only.to_string()),
+        [first, rest @ ..] => Some(format!("{first} and {} more", rest.len())),
     }
 }
 

@@ -34,6 +34,7 @@ const isState = (row: ToolRow): boolean =>
 
 /** Returns the text key of the verb; none for an unknown tool. */
 export function verbOf(row: ToolRow): Key | undefined {
+  if (row.tool === 'runtime.complete_node' && row.status === 'refused') return 'tool.stateRefused';
   if (isState(row)) return row.status === 'refused' ? 'tool.stateRefused' : 'tool.state';
   return (row.status !== 'ok' && WANTED[row.tool]) || VERBS[row.tool];
 }

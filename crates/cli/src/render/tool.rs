@@ -94,6 +94,11 @@ fn detail(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> 
             })
         }
         "fs.write" => number("bytesWritten").map(bytes),
+        "runtime.complete_node" => {
+            let files = result["files"].as_array().filter(|files| !files.is_empty());
+            let sizes = files.map(|files| files.iter().filter_map(|file| file["bytes"].as_u64()));
+            sizes.map(|sizes| bytes(sizes.sum()))
+        }
         server_tool if server_tool.starts_with("mcp.") => {
             let size = number("bytes").unwrap_or_else(|| answer.result.bytes());
             let cut = if more.is_empty() { "" } else { ", shown in part" };

@@ -477,3 +477,16 @@ fn a_subject_is_one_short_line() {
     check_subject("fs.apply_patch", json!({"patches": [one, one]}), "@project/a");
     check_subject("fs.apply_patch", json!({"patches": [one, two]}), "@project/a and 1 more");
 }
+
+#[test]
+fn a_completion_is_named_by_its_files() {
+    let strict = Policy { strict: true, ..Policy::default() };
+    let subject = |arguments: Json| {
+        let call = Call::parse("runtime.complete_node", &arguments.to_string(), &strict);
+        call.unwrap().subject()
+    };
+    let files = json!([{"path": "a", "content": "x"}, {"path": "b", "content": "y"}]);
+    assert_eq!(subject(json!({"files": files})).as_deref(), Some("@project/a and 1 more"));
+    assert_eq!(subject(json!({"nodeId": "step-01"})).as_deref(), Some("step-01"));
+    assert_eq!(subject(json!({})), None);
+}
