@@ -87,8 +87,8 @@ const ASK: NodePlan = NodePlan {
     outputs: &["artifacts/request.md"],
     sets: &["topic"],
     goal: "Know what the user wants, in the user's own words.",
-    instructions: "1. If the user has already said what they want, use that. Otherwise ask one question and wait: what should be made, and for whom?\n2. Write `@project/artifacts/request.md` with `fs.write`: the request as one paragraph, then a list of what is known and a list of what is open.\n3. Set the variable `topic` to a short name for the request.",
-    completion: "`artifacts/request.md` exists and `topic` is set. Then move to the next node.",
+    instructions: "1. If the user has already said what they want, use that. Otherwise ask one question and wait: what should be made, and for whom?",
+    completion: "`topic` is a short name for the request. `artifacts/request.md` holds the request as one paragraph, then a list of what is known and a list of what is open.",
 };
 
 const END: NodePlan = NodePlan {
@@ -99,8 +99,8 @@ const END: NodePlan = NodePlan {
     outputs: &[],
     sets: &[],
     goal: "Leave the user with a clear picture of what was made.",
-    instructions: "1. Name every file that this run made, each with one line on what is in it.\n2. Name what is still open, if anything, and who could decide it.\n3. Mark this node as completed in `@state/workflow.md`.",
-    completion: "This node is in `stepsCompleted`, and the closing words are said.",
+    instructions: "1. Name every file that this run made, each with one line on what is in it.\n2. Name what is still open, if anything, and who could decide it.",
+    completion: "Your last words tell the user both.",
 };
 
 const LINEAR: &[NodePlan] = &[
@@ -113,8 +113,8 @@ const LINEAR: &[NodePlan] = &[
         outputs: &["artifacts/brief.md"],
         sets: &[],
         goal: "A brief of one page that somebody else could act on.",
-        instructions: "1. Read `@project/artifacts/request.md` with `fs.read`.\n2. Search the project with `fs.search` for words of the topic, and read what is relevant.\n3. Write `@project/artifacts/brief.md`: purpose, audience, what is in, what is out, first three actions, open questions. Mark every assumption as one.",
-        completion: "`artifacts/brief.md` exists and has all six sections. Then move to the next node.",
+        instructions: "1. Work from `artifacts/request.md`, and from what the project says about the topic.\n2. Mark every assumption as one.",
+        completion: "`artifacts/brief.md` has six sections: purpose, audience, what is in, what is out, first three actions, open questions.",
     },
     END,
 ];
@@ -132,8 +132,8 @@ const BRANCH: &[NodePlan] = &[
         outputs: &[],
         sets: &["depth"],
         goal: "Choose how much planning this request deserves.",
-        instructions: "1. Read `@project/artifacts/request.md`.\n2. A request that one person can finish in a day is `quick`. One that touches several people, systems or deadlines is `thorough`. If it is not clear, ask the user.\n3. Set the variable `depth` to `quick` or `thorough`, and log the decision with its reason.",
-        completion: "`depth` is set and the decision is in `decisionLog`. Then take the branch with that label.",
+        instructions: "1. A request that one person can finish in a day is `quick`. One that touches several people, systems or deadlines is `thorough`.\n2. If `artifacts/request.md` does not make it clear, ask the user and wait.",
+        completion: "`depth` is `quick` or `thorough`, and the reason of the decision names the evidence.",
     },
     NodePlan {
         id: "step-03-quick",
@@ -143,8 +143,8 @@ const BRANCH: &[NodePlan] = &[
         outputs: &["artifacts/plan.md"],
         sets: &[],
         goal: "A plan that fits on half a page.",
-        instructions: "1. Read `@project/artifacts/request.md`.\n2. Write `@project/artifacts/plan.md`: the result in one sentence, then at most five actions in order, each with a way to see that it is done.",
-        completion: "`artifacts/plan.md` exists. Then move to the next node.",
+        instructions: "1. Plan what `artifacts/request.md` asks for, and nothing else.",
+        completion: "`artifacts/plan.md` says the result in one sentence, then at most five actions in order, each with a way to see that it is done.",
     },
     NodePlan {
         id: "step-03-thorough",
@@ -154,8 +154,8 @@ const BRANCH: &[NodePlan] = &[
         outputs: &["artifacts/plan.md"],
         sets: &[],
         goal: "A plan that survives its first surprise.",
-        instructions: "1. Read `@project/artifacts/request.md`, and search the project for what already exists.\n2. Write `@project/artifacts/plan.md`: goal and measure of success, who is involved, milestones with dates or order, risks with a counter-measure each, open decisions with an owner.",
-        completion: "`artifacts/plan.md` exists and names at least three risks. Then move to the next node.",
+        instructions: "1. Plan what `artifacts/request.md` asks for. Look through the project for what already exists.",
+        completion: "`artifacts/plan.md` has: goal and measure of success, who is involved, milestones with dates or order, at least three risks with a counter-measure each, open decisions with an owner.",
     },
     END,
 ];
@@ -198,19 +198,19 @@ const LOOP: &[NodePlan] = &[
         outputs: &["artifacts/draft.md"],
         sets: &[],
         goal: "A complete first version, good enough to be criticised.",
-        instructions: "1. Read `@project/artifacts/request.md`.\n2. Write `@project/artifacts/draft.md`: the whole document, no placeholders. Where a fact is missing, say so in the text.",
-        completion: "`artifacts/draft.md` exists. Then move to the next node.",
+        instructions: "1. Write what `artifacts/request.md` asks for. Where a fact is missing, say so in the text.",
+        completion: "`artifacts/draft.md` is the whole document, without placeholders.",
     },
     NodePlan {
         id: "decide-03-review",
         kind: "decision",
         title: "Review",
-        inputs: &["artifacts/draft.md"],
+        inputs: &["artifacts/request.md", "artifacts/draft.md"],
         outputs: &["artifacts/review.md"],
         sets: &["verdict"],
         goal: "Decide whether the document is good enough, and say what is not.",
-        instructions: "1. Read `@project/artifacts/draft.md` and `@project/artifacts/request.md`.\n2. Write `@project/artifacts/review.md`: at most five findings, each with the place, the problem and a suggestion. After three rounds, only findings that would mislead a reader count.\n3. Set the variable `verdict` to `approved` when nothing must change, else to `revise`, and log the decision with its reason.",
-        completion: "`artifacts/review.md` exists and `verdict` is set. Then take the branch with that label.",
+        instructions: "1. Judge `artifacts/draft.md` by what `artifacts/request.md` asks for.\n2. After three rounds, only findings that would mislead a reader count.",
+        completion: "`verdict` is `approved` when nothing must change, else `revise`. `artifacts/review.md` has at most five findings of this round, each with the place, the problem and a suggestion.",
     },
     NodePlan {
         id: "step-04-revise",
@@ -220,8 +220,8 @@ const LOOP: &[NodePlan] = &[
         outputs: &["artifacts/draft.md"],
         sets: &[],
         goal: "Answer every finding of the review.",
-        instructions: "1. Read `@project/artifacts/review.md` and `@project/artifacts/draft.md`.\n2. Change the draft with `fs.apply_patch`, finding by finding. Where you do not follow a suggestion, write one line at its end in the review that says why.",
-        completion: "Every finding is answered. Then move back to the review.",
+        instructions: "1. Change the draft finding by finding, and leave the rest of it alone.\n2. Where you do not follow a suggestion, add one line to its finding in the review that says why.",
+        completion: "Every finding of `artifacts/review.md` is answered.",
     },
     END,
 ];
