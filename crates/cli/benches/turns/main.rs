@@ -10,6 +10,7 @@
 mod economy;
 mod fixture;
 mod floor;
+mod peers;
 mod play;
 mod tape;
 mod turns;
