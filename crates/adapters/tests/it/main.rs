@@ -12,4 +12,5 @@
 #[allow(dead_code, reason = "the engine's tests use the rest")]
 mod golden_fixture;
 mod mcp;
+mod slips;
 mod wire;

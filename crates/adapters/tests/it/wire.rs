@@ -3,7 +3,7 @@
 mod cells;
 mod economy;
 mod runs;
-mod server;
+pub(crate) mod server;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
