@@ -70,7 +70,11 @@ impl VPath {
         let drive =
             bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
         if text.starts_with(['/', '\\', '~']) || drive {
-            return Err(refuse("is absolute"));
+            let refusal = refuse("is absolute");
+            return Err(match below_a_mount(text) {
+                Some(path) => refusal.hint(format!("Use {path}.")),
+                None => refusal,
+            });
         }
         let (mount, rest) =
             split_mount(text).ok_or_else(|| refuse("begins with an unknown mount"))?;
@@ -245,6 +249,18 @@ fn check_component(part: &str) -> Result<(), String> {
     Err(why.to_owned())
 }
 
+/// Returns the path that a model means whose absolute path begins like a mount: `/project/x` is `@project/x`.
+fn below_a_mount(text: &str) -> Option<VPath> {
+    let rest = text.strip_prefix('/')?;
+    let first = rest.split('/').next()?;
+    let mount = Mount::ALL.into_iter().find(|mount| mount.name().strip_prefix('@') == Some(first));
+    match mount {
+        Some(_) => VPath::parse(&format!("@{rest}")).ok(),
+        None if first == "artifacts" => VPath::parse(rest).ok(),
+        None => None,
+    }
+}
+
 fn violation(what: &str, why: &str) -> Refusal {
     Refusal::new(RefusalCode::Sandbox, format!("{what} {why}."))
         .hint("Use a path below @project, @pkg or @state, such as @project/artifacts/notes.md.")
@@ -332,6 +348,17 @@ mod tests {
         check_refused(&"x".repeat(256));
         check_refused(&"x/".repeat(2100));
         check_parsed("a%2f..%2fb", "@project/a%2f..%2fb");
+    }
+
+    #[test]
+    fn an_absolute_path_that_begins_like_a_mount_names_the_right_one() {
+        let hint = |text: &str| VPath::parse(text).unwrap_err().hint.unwrap();
+        assert_eq!(hint("/project/artifacts/x.md"), "Use @project/artifacts/x.md.");
+        assert_eq!(hint("/artifacts/x.md"), "Use @project/artifacts/x.md.");
+        assert_eq!(hint("/pkg/steps/a.md"), "Use @pkg/steps/a.md.");
+        for text in ["/etc/passwd", "/project/../x", "/projects/x", "//project/x", "~/project/x"] {
+            assert!(hint(text).starts_with("Use a path below @project, @pkg or @state"), "{text}");
+        }
     }
 
     #[test]
