@@ -34,6 +34,9 @@ impl NodeCompletion {
         document: &StateDocument,
         graph: &Graph,
     ) -> Result<StateUpdate, Refusal> {
+        if document.is_complete(graph) {
+            return Err(Refusal::new(RefusalCode::Transition, "Nothing is left to complete."));
+        }
         let current = document.current_node_id(graph);
         if let Some(node) = self.node.as_deref().filter(|node| *node != current) {
             let message = format!("The run is at `{current}`, not at `{node}`.");
@@ -244,6 +247,17 @@ mod tests {
         }
         let refusal = decide(Some("bluefield"), None).unwrap_err();
         assert!(refusal.message.contains("no edge of the graph fits"));
+    }
+
+    #[test]
+    fn nothing_is_left_to_complete_after_the_end() {
+        let workflow = fixture::create_story();
+        let text = "---\nschemaVersion: \"1.1\"\nworkflowType: t\ncurrentNodeId: end-99\nstepsCompleted: [end-99]\n---\n";
+        let document = StateDocument::read(text).unwrap();
+        let completion = NodeCompletion::default();
+        let refusal =
+            completion.update(&StateUpdate::default(), &document, &workflow.graph).unwrap_err();
+        assert_eq!(refusal, Refusal::new(RefusalCode::Transition, "Nothing is left to complete."));
     }
 
     #[test]
