@@ -324,13 +324,18 @@ impl FilePatchCall {
     }
 }
 
-/// Names the first of several paths and counts the others.
-fn listed(paths: &[&WritablePath]) -> Option<String> {
-    match paths {
-        [] => None,
-        [only] => Some(only.to_string()),
-        [first, rest @ ..] => Some(format!("{first} and {} more", rest.len())),
+/// Returns the refusal of a call that was cut at the output limit. Nothing in it is repaired.
+pub fn cut_off(name: &str, arguments: &str) -> Refusal {
+    let tool = Tool::named(name);
+    if let Err(broken) = arguments::understand(tool, arguments)
+        && broken.unclosed.is_some()
+    {
+        let names = tool.map_or([name, name], |tool| [tool.name(), tool.wire_name()]);
+        return arguments::refusal(names, &broken, "");
     }
+    let message = "Your reply was cut off in this call because it became too long, so the call was not executed.";
+    Refusal::new(RefusalCode::InvalidArguments, message)
+        .hint("Send it again in smaller pieces, for instance with fs.write and then mode append.")
 }
 
 fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {

@@ -7,6 +7,7 @@ mod edits;
 mod fixture;
 pub mod frame;
 pub mod guard;
+pub mod meaning;
 pub mod next;
 pub mod output;
 pub mod patch;

@@ -184,3 +184,18 @@ fn nothing_is_repaired_in_a_call_that_was_cut_by_length() {
     repair_calls(&mut empty, &[]);
     assert_eq!(empty.repaired_calls, []);
 }
+
+#[test]
+fn a_call_that_was_cut_tells_what_is_open() {
+    let check = |arguments: &str, says: &str| {
+        let refusal = crate::call::cut_off("fs.write", arguments);
+        assert_eq!(refusal.code, RefusalCode::InvalidArguments);
+        assert!(refusal.message.contains(says), "{}", refusal.message);
+    };
+    check(
+        r#"{"path": "a.md", "content": "half a sen"#,
+        "fs_write was not executed: its arguments end before they are closed (a string is open).",
+    );
+    check(r#"{"path": "a.md""#, "(1 × \"}\" missing)");
+    check(r#"{"path": "a.md", "content": ""}"#, "Your reply was cut off in this call");
+}

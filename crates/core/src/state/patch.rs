@@ -1,6 +1,7 @@
 //! The `update` object of `fs.apply_patch`: a closed list of changes that a model may make to the state.
 
 use crewagent_format::frontmatter::{Edit, Frontmatter, MAX_BYTES};
+use crewagent_format::package::workflow::Decision;
 use crewagent_format::wording::{kind, nearest, quoted, ticked};
 use serde_json::{Map, Value as Json};
 
@@ -9,7 +10,8 @@ use super::edits::{self, merge_variables, push, set};
 use super::project_path::ProjectPath;
 use crate::refusal::{Refusal, RefusalCode};
 
-/// Keys of `update`, each nested (`{"variables": {"set": {…}}}`) or dotted (`{"variables.set": {…}}`).
+/// Keys of `update`, each nested (`{"variables": {"set": {…}}}`), dotted (`{"variables.set": {…}}`) or flat
+/// (`{"variables": {…}}`).
 /// `workflowStatus.set` completes a workflow, as a variable of that name in `variables.set` does.
 pub const KEYS: [&str; 7] = [
     "stepsCompleted.append",
@@ -37,6 +39,8 @@ pub struct StateUpdate {
     pub updated_at: Option<String>,
     /// `complete` ends the run.
     pub workflow_status: Option<String>,
+    /// Keys of lists that are given flat. If such a list begins with what the document has, only the rest is new.
+    pub whole_lists: Vec<&'static str>,
 }
 
 impl StateUpdate {
@@ -56,8 +60,15 @@ impl StateUpdate {
     /// Returns the edits that make these changes in a document. An artifact that it already names is not added again.
     pub fn edits(&self, document: &StateDocument) -> Vec<Edit> {
         let mut edits = merge_variables(document.variables(), &self.variables);
-        edits.extend(self.decision_log.iter().map(|entry| push("decisionLog", entry.clone())));
-        let known = &document.front().artifacts;
+        let front = document.front();
+        let is_same = |given: &Json, known: &Decision| {
+            let says =
+                |key: &str, value: &str| given.get(key).and_then(Json::as_str) == Some(value);
+            says("from", &known.from) && says("to", &known.to) && says("label", &known.label)
+        };
+        let decisions = self.added("decisionLog", &self.decision_log, &front.decision_log, is_same);
+        edits.extend(decisions.iter().map(|entry| push("decisionLog", entry.clone())));
+        let known = &front.artifacts;
         let mut added: Vec<&str> = Vec::new();
         for path in self.artifacts.iter().map(ProjectPath::as_str) {
             if !known.iter().any(|old| old == path) && !added.contains(&path) {
@@ -65,7 +76,13 @@ impl StateUpdate {
                 edits.push(push("artifacts", path));
             }
         }
-        edits.extend(self.steps_completed.iter().map(|id| push("stepsCompleted", id.as_str())));
+        let steps = self.added(
+            "stepsCompleted",
+            &self.steps_completed,
+            &front.steps_completed,
+            |given, known| given == known,
+        );
+        edits.extend(steps.iter().map(|id| push("stepsCompleted", id.as_str())));
         let values = [
             ("currentNodeId", &self.current_node_id),
             ("workflowStatus", &self.workflow_status),
@@ -75,6 +92,20 @@ impl StateUpdate {
             edits.extend(value.as_deref().map(|value| set(key, value)));
         }
         edits
+    }
+
+    /// Returns the entries of a list that are new.
+    fn added<'u, T, U>(
+        &self,
+        key: &str,
+        given: &'u [T],
+        known: &[U],
+        is_same: impl Fn(&T, &U) -> bool,
+    ) -> &'u [T] {
+        let restates = self.whole_lists.contains(&key)
+            && given.len() >= known.len()
+            && given.iter().zip(known).all(|(given, known)| is_same(given, known));
+        if restates { &given[known.len()..] } else { given }
     }
 
     /// Returns the document with these changes, for the guard to check. Other bytes are kept.
@@ -119,17 +150,18 @@ impl UpdateReader {
         match (KEYS.iter().find(owner), value) {
             (None, _) => self.operation(key, value),
             (Some(_), Json::Null) => {}
+            (Some(known), Json::Object(values)) if is_flat(known, values) => {
+                self.operation(known, value);
+            }
             (Some(_), Json::Object(operations)) => {
                 for (name, value) in operations {
                     self.operation(&format!("{key}.{name}"), value);
                 }
             }
             (Some(known), _) => {
-                let name = known.split('.').next_back().unwrap_or_default();
-                self.wrong.push(format!(
-                    "`{key}` must be an object with `{name}`, but it is {}",
-                    kind(value)
-                ));
+                let list = known.strip_suffix(".append").filter(|_| value.is_array());
+                self.update.whole_lists.extend(list);
+                self.operation(known, value);
             }
         }
     }
@@ -204,6 +236,11 @@ impl UpdateReader {
         }
         Err(refusal)
     }
+}
+
+/// Returns true if an object under a key is its value, not a list of operations.
+fn is_flat(known: &str, values: &Map<String, Json>) -> bool {
+    known == "variables.set" && !values.is_empty() && !values.contains_key("set")
 }
 
 fn invalid(message: String) -> Refusal {
@@ -283,6 +320,36 @@ mod tests {
     }
 
     #[test]
+    fn a_flat_list_that_restates_the_document_counts_by_its_tail() {
+        let workflow = fixture::create_story();
+        let text = workflow
+            .document
+            .replace("stepsCompleted: []", "stepsCompleted: [a]")
+            .replace("decisionLog: []", "decisionLog: [{from: a, to: b, label: l, reason: r}]")
+            .replace("artifacts: []", "artifacts: [artifacts/a.md]");
+        let document = StateDocument::read(text).unwrap();
+        let after = |update: Json| {
+            let after = parse(update).apply(&document).unwrap();
+            StateDocument::from_frontmatter(after).unwrap()
+        };
+        let flat = after(json!({
+            "stepsCompleted": ["a", "b"], "variables": {"topic": "x"}, "currentNodeId": "c",
+            "decisionLog": [{"from": "a", "to": "b", "label": "l"}, {"from": "b", "to": "c", "label": "m"}],
+            "artifacts": ["artifacts/a.md", "artifacts/b.md"]
+        }));
+        let nested = after(json!({
+            "stepsCompleted": {"append": ["b"]}, "variables": {"set": {"topic": "x"}},
+            "decisionLog": {"append": [{"from": "b", "to": "c", "label": "m"}]},
+            "artifacts": {"append": ["artifacts/b.md"]}, "currentNodeId": {"set": "c"}
+        }));
+        assert_eq!(flat.text(), nested.text());
+        // A list that does not begin with the old one is new as a whole, and so is one that is appended.
+        assert_eq!(after(json!({"stepsCompleted": ["b"]})).front().steps_completed, ["a", "b"]);
+        let twice = after(json!({"stepsCompleted": {"append": ["a", "b"]}}));
+        assert_eq!(twice.front().steps_completed, ["a", "a", "b"]);
+    }
+
+    #[test]
     fn null_counts_as_absent() {
         let update = parse(
             json!({"updatedAt": {"set": null}, "artifacts": null, "variables": {"set": {"x": null}}}),
@@ -298,17 +365,16 @@ mod tests {
             &["\"stepsComplete\"", "\"stepsCompleted.remove\"", "\"runId.set\""],
         );
         check_refused(json!({"variables.sets": {}}), &["did you mean `variables.set`?"]);
-        check_refused(json!({"variables": {"topic": "x"}}), &["\"variables.topic\""]);
     }
 
     #[test]
     fn values_of_the_wrong_kind_are_all_named() {
         check_refused(
-            json!({"stepsCompleted.append": "a", "variables": {"set": []}, "currentNodeId": "b", "decisionLog.append": ["x"], "artifacts.append": [1]}),
+            json!({"stepsCompleted.append": "a", "variables": {"set": []}, "currentNodeId": 7, "decisionLog.append": ["x"], "artifacts.append": [1]}),
             &[
                 "`stepsCompleted.append` must be a list, but it is a string",
                 "`variables.set` must be an object, but it is a list",
-                "`currentNodeId` must be an object with `set`",
+                "`currentNodeId.set` must be a string, but it is a number",
                 "`decisionLog.append` must hold objects",
                 "`artifacts.append` must hold strings",
             ],

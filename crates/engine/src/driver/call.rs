@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crewagent_core::call::Call;
+use crewagent_core::call::{Call, cut_off};
 use crewagent_core::event::{
     Answer, EventKind, Intent, ToolEvent, ToolFinished, ToolStarted, UserAsked, UserEvent,
 };
@@ -176,20 +176,11 @@ fn parsed(
     if let Some(refusal) = tool_server::not_offered(job, toolbox) {
         return Ok(Err(refusal));
     }
-    if job.whole == Whole::CutOff {
-        return Ok(Err(cut_off()));
-    }
     let arguments = request::text(&job.call.arguments, world.blobs)?;
+    if job.whole == Whole::CutOff {
+        return Ok(Err(cut_off(&job.call.name, &arguments)));
+    }
     Ok(Call::parse(&job.call.name, &arguments, &job.policy))
-}
-
-/// Returns the refusal of a call that the provider reported as cut at the output limit. Nothing in it is repaired.
-pub(super) fn cut_off() -> Refusal {
-    Refusal::new(
-        RefusalCode::InvalidArguments,
-        "Your reply was cut off in this call because it became too long, so the call was not executed.",
-    )
-    .hint("Send it again in smaller pieces, for instance with fs.write and then mode append.")
 }
 
 /// Performs the first step: answers the call, asks the user, or plans a change. Touches no file.

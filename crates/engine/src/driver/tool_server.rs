@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crewagent_core::call::server_tool;
+use crewagent_core::call::{cut_off, server_tool};
 use crewagent_core::event::{
     Answer, EventKind, ServerLogged, ToolEvent, ToolFinished, ToolStarted, ToolsListed,
 };
@@ -14,7 +14,7 @@ use crewagent_core::run::machine::{CallJob, Whole};
 use crewagent_core::tool::server_tool::{ServerName, ServerTool, is_server_tool};
 use serde_json::{Map, Value as Json};
 
-use super::call::{asked, cut_off, deadline, finished, started};
+use super::call::{asked, deadline, finished, started};
 use super::request::{self, Toolbox};
 use super::{Driver, World, approval};
 use crate::cancel::Deadline;
@@ -204,7 +204,7 @@ fn read_arguments(
 ) -> Result<Result<Map<String, Json>, Refusal>, Halt> {
     let text = request::text(&job.call.arguments, world.blobs)?;
     Ok(match job.whole {
-        Whole::CutOff => Err(cut_off()),
+        Whole::CutOff => Err(cut_off(tool, &text)),
         Whole::Whole => server_tool::arguments(tool, &text),
     })
 }

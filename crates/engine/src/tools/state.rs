@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crewagent_core::call::{FilePatchCall, Operation, WriteCall, WriteMode};
 use crewagent_core::event::StateChange;
+use crewagent_core::prompt;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{DocumentError, Proposed, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Proposal, StateTransition, VisitVariables};
+use crewagent_core::state::meaning;
 use crewagent_core::state::patch::StateUpdate;
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
@@ -96,11 +98,12 @@ impl StateFile<'_, '_> {
         let limit = self.context.policy.fs.max_write_bytes;
         let new = match &job.work {
             FileWork::MoveIn(_) | FileWork::Remove(_) => return Err(immovable().into()),
-            FileWork::Write(_) | FileWork::Patches(_) if self.context.policy.strict => {
-                return Err(not_directly().into());
+            FileWork::Write(call) => {
+                self.understood(&old, proposed(call, &old, target, limit)?, workflow)?
             }
-            FileWork::Write(call) => proposed(call, &old, target, limit)?,
-            FileWork::Patches(patches) => patched(patches, &old, target, limit)?,
+            FileWork::Patches(patches) => {
+                self.understood(&old, patched(patches, &old, target, limit)?, workflow)?
+            }
             FileWork::State(call) => {
                 let update = match &call.completion {
                     Some(node) => node.update(&call.update, &old, &workflow.graph)?,
@@ -128,6 +131,50 @@ impl StateFile<'_, '_> {
             })
         });
         Ok(judged??)
+    }
+
+    /// Returns the document that an edit means: with the move that it implies, and in strict mode in the runtime's own
+    /// bytes.
+    fn understood(
+        &self,
+        old: &StateDocument,
+        edited: EditedState,
+        workflow: &Workflow,
+    ) -> Result<Proposed, Refusal> {
+        let EditedState { text, document } = edited;
+        let document = match document {
+            Err(error) if meaning::loses_keys(&text) => {
+                return Err(self.lost_keys(old, &error, workflow));
+            }
+            Err(error) => return Ok(Err(error)),
+            Ok(document) if self.context.policy.strict => {
+                let update = meaning::meaning(old, &document)?;
+                StateDocument::from_frontmatter(update.apply(old)?)
+            }
+            Ok(document) => Ok(document),
+        };
+        let Ok(document) = document else { return Ok(document) };
+        let Some(node) = meaning::implied_node(old, &document, &workflow.graph) else {
+            return Ok(Ok(document));
+        };
+        let moved = StateUpdate { current_node_id: Some(node.to_owned()), ..Default::default() };
+        Ok(StateDocument::from_frontmatter(moved.apply(&document)?))
+    }
+
+    /// Returns the refusal of a text that is only a part of the document.
+    fn lost_keys(
+        &self,
+        old: &StateDocument,
+        error: &DocumentError,
+        workflow: &Workflow,
+    ) -> Refusal {
+        let Some(node) = workflow.graph.node(old.current_node_id(&workflow.graph)) else {
+            return error.refusal();
+        };
+        let state = self.context.policy.state_tool();
+        let call = prompt::finishing_call(workflow, node, old.variables(), state);
+        let message = format!("The runtime keeps {STATE_FILE}. To finish this node: {call}");
+        Refusal::new(error.refusal().code, message)
     }
 
     /// Reads the current document.
@@ -206,14 +253,6 @@ fn immovable() -> Refusal {
     Refusal::new(RefusalCode::Precondition, message).hint("Leave it as it is.")
 }
 
-/// Returns the refusal of a direct write: in strict mode the state has tools of its own.
-fn not_directly() -> Refusal {
-    let message = format!("This run is strict: `{STATE_FILE}` is not written directly.");
-    Refusal::new(RefusalCode::Precondition, message).hint(
-        "Call runtime.complete_node to complete the node and move on, or runtime.update_state for variables and artifacts alone.",
-    )
-}
-
 /// Returns the refusal in a conversation, which has no state.
 fn no_workflow() -> Refusal {
     let message =
@@ -222,13 +261,19 @@ fn no_workflow() -> Refusal {
         .hint("Write to another file, or tell the user to start a workflow from the menu.")
 }
 
+/// Text that an edit proposes as the state document.
+struct EditedState {
+    text: Arc<str>,
+    document: Proposed,
+}
+
 /// Returns the document that a write proposes.
 fn proposed(
     call: &WriteCall,
     old: &StateDocument,
     target: &WriteTarget,
     limit: u64,
-) -> Result<Proposed, Refusal> {
+) -> Result<EditedState, Refusal> {
     check_match(&call.path, call.if_match, target)?;
     let text = match call.mode {
         WriteMode::Create => return Err(exists(&call.path)),
@@ -236,7 +281,8 @@ fn proposed(
         WriteMode::Overwrite => call.content.clone(),
     };
     check_limit(&call.path, text.len() as u64, limit)?;
-    Ok(StateDocument::read(text))
+    let text: Arc<str> = text.into();
+    Ok(EditedState { document: StateDocument::read(text.clone()), text })
 }
 
 /// Returns the document that patches propose, each applied to the result of the one before.
@@ -245,7 +291,7 @@ fn patched(
     old: &StateDocument,
     target: &WriteTarget,
     limit: u64,
-) -> Result<Proposed, Refusal> {
+) -> Result<EditedState, Refusal> {
     let mut text = old.text().clone();
     let mut document = Ok(Cow::Borrowed(old));
     for patch in patches {
@@ -269,7 +315,7 @@ fn patched(
         };
         document = proposed.map(Cow::Owned);
     }
-    Ok(document.map(Cow::into_owned))
+    Ok(EditedState { text, document: document.map(Cow::into_owned) })
 }
 
 /// Returns the event data of a transition.

@@ -21,7 +21,7 @@ pub(crate) fn slips() -> Vec<Slip> {
             says(STORY_TEXT),
             &[
                 "Nothing was done: a reply without a tool call changes nothing. step-04-generate-story is still open.",
-                "Missing: file artifacts/stories/1-2-user-authentication.md; variables storyFile.",
+                "Missing: file artifacts/stories/1-2-user-authentication.md; variable",
             ],
         ),
         slip(3, Worth::Digit(1)).at(END).errs(
