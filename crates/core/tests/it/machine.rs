@@ -2,6 +2,7 @@
 
 mod calls;
 mod law;
+mod shown;
 mod stop_calls;
 mod visits;
 

@@ -96,6 +96,8 @@ impl Machine {
     }
 
     fn empty_reply(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        // What the user says next does not answer the words of an earlier reply.
+        self.said.last = None;
         if self.nudged || self.run_state.complete {
             self.nudged = false;
             self.stop(Reason::EmptyReply, Some("The model said nothing.".to_owned()), effects);

@@ -14,7 +14,7 @@ use serde_json::Map;
 use super::{Play, confirm};
 
 /// Returns a possible next input, chosen by a number.
-fn random_input(machine: &Machine, choice: u16) -> Input {
+pub(super) fn random_input(machine: &Machine, choice: u16) -> Input {
     let call = |n: u16| ToolCall {
         id: if n.is_multiple_of(5) { String::new() } else { format!("c{}", n % 3) },
         name: ["fs.read", "fs.apply_patch", "ui.ask_user", "nonsense"][usize::from(n % 4)].into(),
