@@ -1,9 +1,11 @@
 //! What a run costs: the requests and bytes of one play of the story, as they are sent, against the bars of the contract
 //! with models.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use crewagent_core::event::Phase;
+use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_engine::disk::Disk;
 use crewagent_engine::model::Endpoint;
 use crewagent_engine::runtime::Runtime;
@@ -95,6 +97,11 @@ fn rounds() -> Vec<Vec<(&'static str, Json)>> {
 
 /// Plays the story with these replies, and returns the bodies of the requests.
 fn play(replies: Vec<Vec<ServerAction>>) -> Vec<Json> {
+    play_with(replies, &|_| {})
+}
+
+/// Plays the story with other settings. The user agrees to everything.
+fn play_with(replies: Vec<Vec<ServerAction>>, set: &dyn Fn(&mut RunSettings)) -> Vec<Json> {
     let server = Server::start(replies);
     let golden_fixture = GoldenFixture::set("001-create-story-micro");
     let artifacts = golden_fixture.project().join("artifacts");
@@ -113,12 +120,58 @@ fn play(replies: Vec<Vec<ServerAction>>) -> Vec<Json> {
     .unwrap();
     let store = golden_fixture.store(Disk::real());
     let runtime = Runtime::new(&store, ToolServers::none()).by(ticking());
-    let mut run = runtime.start(&golden_fixture.plan()).unwrap();
+    let mut plan = golden_fixture.plan();
+    set(&mut plan.settings);
+    let mut run = runtime.start(&plan).unwrap();
     let endpoint = Endpoint { model: "model".to_owned(), ..endpoint(server.url()) };
     let chat = Chat::new(endpoint, &Client::new().unwrap()).unwrap();
-    let rest = drive(&mut run, &chat, &mut Vec::new()).unwrap();
-    assert_eq!(rest.phase, Phase::Completed, "{rest:?}");
+    loop {
+        let rest = drive(&mut run, &chat, &mut Vec::new()).unwrap();
+        if rest.question.is_none() {
+            assert_eq!(rest.phase, Phase::Completed, "{rest:?}");
+            break;
+        }
+        run.say("ok", &mut |_| {}).unwrap();
+    }
     server.received().into_iter().map(|request| request.body).collect()
+}
+
+/// Returns the rules of a request, which stand before the persona.
+fn rules(body: &Json) -> &str {
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    system.split_once("\n\nYou are").unwrap().0
+}
+
+/// Returns the size of a text inside of JSON.
+fn as_sent(text: &str) -> usize {
+    json!(text).to_string().len() - 2
+}
+
+/// Returns the bytes of a request that are the runtime's own: tools, rules, RUN_DIRECTIVE, STATE_SUMMARY, and NODE_BRIEF
+/// without the text of the step.
+fn shell_bytes(body: &Json) -> usize {
+    let messages = body["messages"].as_array().unwrap();
+    let message = messages.iter().find(|message| message["role"] == "user").unwrap();
+    let message = message["content"].as_str().unwrap();
+    let (data, brief) = message.split_at(message.find("NODE_BRIEF\n").unwrap());
+    let own = ["RUN_DIRECTIVE\n", "STATE_SUMMARY\n"];
+    let own = data.split("\n\n").filter(|section| own.iter().any(|name| section.starts_with(name)));
+    let own: usize = own.map(as_sent).sum();
+    let step = brief.split_once("in full:\n").map_or(0, |(_, rest)| {
+        let (fence, text) = rest.split_once('\n').unwrap();
+        as_sent(text.split_once(&format!("\n{fence}\n")).unwrap().0)
+    });
+    body["tools"].to_string().len() + as_sent(rules(body)) + own + as_sent(brief) - step
+}
+
+/// Checks that the runtime's own text is less than half of what is sent.
+#[track_caller]
+#[allow(clippy::print_stdout, reason = "the number is told")]
+fn check_shell_share(play: &str, bodies: &[Json]) {
+    let shell: usize = bodies.iter().map(shell_bytes).sum();
+    let share = shell * 1_000 / bytes(bodies).iter().sum::<usize>();
+    println!("{play}: shell share {}.{} %", share / 10, share % 10);
+    assert!(share <= 450, "{share}");
 }
 
 fn bytes(bodies: &[Json]) -> Vec<usize> {
@@ -143,22 +196,17 @@ fn a_story_costs_few_requests_and_bytes() {
     assert!(sizes.len() <= 11 && sizes.iter().sum::<usize>() <= 105_000, "{sizes:?}");
     assert!(sizes[0] <= 7_000 && sizes.iter().all(|size| *size <= 15_500), "{sizes:?}");
 
-    // Tools and rules are the same in every request, whoever speaks.
-    let shell =
-        |body: &Json| (body["tools"].to_string(), body["messages"][0]["content"].to_string());
-    let rules = |text: &str| text.split("\\n\\nYou are").next().unwrap().to_owned();
-    let (tools, first) = shell(&bodies[0]);
+    let tools = bodies[0]["tools"].to_string();
     assert!(tools.len() <= 3_000, "{}", tools.len());
-    for body in &bodies {
-        let (other, text) = shell(body);
-        assert_eq!((other, rules(&text)), (tools.clone(), rules(&first)));
-    }
+    check_shell_share("several calls a reply", &bodies);
 
     let single: Vec<Vec<(&str, Json)>> = all.into_iter().flatten().map(|call| vec![call]).collect();
     let count = single.len();
     let alone: Vec<_> =
         single.iter().enumerate().map(|(at, calls)| reply(last(at, count), calls)).collect();
-    let sizes = bytes(&play(alone));
+    let bodies = play(alone);
+    let sizes = bytes(&bodies);
+    check_shell_share("one call a reply", &bodies);
     println!(
         "one call a reply: {} requests, {} bytes {sizes:?}",
         sizes.len(),
@@ -183,4 +231,19 @@ fn a_request_begins_with_the_one_before_it_at_the_same_node() {
         let is_fresh = new.iter().all(|one| one["role"] == "system" || one["role"] == "user");
         assert!(is_same_node || is_fresh, "{after}");
     }
+}
+
+#[test]
+fn tools_and_rules_are_the_same_in_every_request_whoever_speaks_in_whatever_mode() {
+    let replies = || rounds().iter().map(|calls| reply("Done.", calls)).collect::<Vec<_>>();
+    let strict = |settings: &mut RunSettings| settings.policy.strict = true;
+    let guided = |settings: &mut RunSettings| settings.mode = Mode::Guided;
+    let bodies = [play(replies()), play_with(replies(), &strict), play_with(replies(), &guided)];
+    let (tools, first) = (bodies[0][0]["tools"].to_string(), rules(&bodies[0][0]).to_owned());
+    let mut personas = BTreeSet::new();
+    for body in bodies.iter().flatten() {
+        assert_eq!((body["tools"].to_string(), rules(body)), (tools.clone(), first.as_str()));
+        personas.insert(body["messages"][0]["content"].as_str().unwrap());
+    }
+    assert_eq!(personas.len(), 2, "both agents spoke");
 }
