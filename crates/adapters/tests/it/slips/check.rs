@@ -1,9 +1,11 @@
 //! Plays a slip through the real adapter, and checks what came of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crewagent_adapters::chat::{Chat, Client};
 use crewagent_core::event::{
@@ -25,19 +27,29 @@ use crate::golden_fixture::{GoldenFixture, ticking, tree};
 use crate::wire::endpoint;
 use crate::wire::server::Server;
 
+/// Number of slips that are played at the same time; they mostly wait for the disk.
+const THREADS: usize = 4;
+
 /// Plays all slips of a group that are built, and reports every one that fails.
 #[track_caller]
 #[allow(clippy::print_stdout, reason = "a skipped slip is told")]
 pub(crate) fn check_group(slips: Vec<Slip>) {
-    let mut failed = Vec::new();
-    for slip in slips {
-        let number = slip.number;
-        if AWAITED.contains(&number) {
-            println!("slip {number}: awaited");
-        } else if catch_unwind(AssertUnwindSafe(|| check(&slip))).is_err() {
-            failed.push(number);
+    let (awaited, built): (Vec<Slip>, Vec<Slip>) =
+        slips.into_iter().partition(|slip| AWAITED.contains(&slip.number));
+    awaited.iter().for_each(|slip| println!("slip {}: awaited", slip.number));
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                while let Some(slip) = built.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    if catch_unwind(AssertUnwindSafe(|| check(slip))).is_err() {
+                        failed.lock().unwrap().insert(slip.number);
+                    }
+                }
+            });
         }
-    }
+    });
+    let failed = failed.into_inner().unwrap();
     assert!(failed.is_empty(), "slips that failed: {failed:?}");
 }
 
@@ -117,8 +129,9 @@ fn check(slip: &Slip) {
         Worth::User(reason) | Worth::Stop(reason) => {
             assert!(!stops.is_empty(), "{number}");
             for (rest, requests, files) in stops {
+                let found = serde_json::to_value(rest.reason).unwrap();
                 assert_eq!(
-                    (rest.phase, rest.reason, *requests),
+                    (rest.phase, found.as_str(), *requests),
                     (Phase::WaitingUser, Some(reason), asked),
                     "{number}: {rest:?}"
                 );

@@ -1,6 +1,5 @@
 //! Slips 79 to 92: loops, and files and variables of others.
 
-use crewagent_core::event::Reason;
 use serde_json::json;
 
 use super::check::check_group;
@@ -38,7 +37,7 @@ fn loops() -> Vec<Slip> {
     let epics = "artifacts/epics.md: unchanged, shown above";
     let notes = "notes.md: unchanged, shown above";
     vec![
-        slip(79, Worth::Stop(Reason::Loop))
+        slip(79, Worth::Stop("loop"))
             .errs(refused.clone(), &["(ENOENT)"])
             .errs(refused.clone(), &["(ENOENT)", SECOND])
             .errs(refused, &[])

@@ -1,6 +1,5 @@
 //! Slips 74 to 78: questions, and answers that the model invents.
 
-use crewagent_core::event::Reason;
 use serde_json::json;
 
 use super::check::check_group;
@@ -21,10 +20,10 @@ pub(crate) fn slips() -> Vec<Slip> {
         .beside("The user wants 1-3.");
     let both = ask("Which story?").and("ui_ask_user", json!({ "question": "For which sprint?" }));
     vec![
-        slip(74, Worth::User(Reason::Question))
+        slip(74, Worth::User("question"))
             .errs(invents, &["The user answered:\n1-2", ANSWERED])
             .answered("1-2"),
-        slip(75, Worth::User(Reason::Question))
+        slip(75, Worth::User("question"))
             .errs(both, &["The user answered:\n1-2", "The user answered:\nthe second"])
             .answered("1-2")
             .answered("the second"),

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crewagent_core::event::Reason;
-
 use super::play::{self, Play, SELECT};
 use super::reply::Reply;
 
@@ -13,9 +11,9 @@ pub(crate) enum Worth {
     /// Number of requests from the first reply of the slip to the repaired call; 0 is repaired in place.
     Digit(usize),
     /// The user is rightly asked, for this reason.
-    User(Reason),
+    User(&'static str),
     /// The run stops, for this reason.
-    Stop(Reason),
+    Stop(&'static str),
 }
 
 /// Part of the request behind a reply.

@@ -1,7 +1,5 @@
 //! Slips 1 to 12: words instead of a call.
 
-use crewagent_core::event::Reason;
-
 use super::check::check_group;
 use super::play::{END, GENERATE, STORY_TEXT};
 use super::reply::{nothing, says};
@@ -33,15 +31,15 @@ pub(crate) fn slips() -> Vec<Slip> {
         slip(6, Worth::Digit(2)).errs(nothing(), &[EMPTY, OPEN]).errs(nothing(), &[STILL]),
         slip(7, Worth::Digit(1))
             .errs(nothing().thinking("The first story in backlog is 1-2."), &[EMPTY, OPEN]),
-        slip(8, Worth::Digit(1)).errs(says("The key is clear. Shall I continue?"), &[GO_ON]),
+        slip(8, Worth::Digit(1)).errs(says("Shall I continue?"), &[GO_ON]),
         slip(9, Worth::Digit(1)).errs(says("要继续吗？"), &[GO_ON]),
         slip(10, Worth::Digit(1)).errs(says("The story is about").cut(), &[CUT]),
-        slip(11, Worth::Stop(Reason::Loop))
+        slip(11, Worth::Stop("stalled"))
             .errs(says("I will now read the sprint status."), &[OPEN])
             .errs(says("Next I will read the sprint status."), &[STILL])
             .errs(says("Now I read the sprint status."), &[])
             .answered("Go on."),
-        slip(12, Worth::User(Reason::StopPoint))
+        slip(12, Worth::User("stop-point"))
             .errs(says("Which of the two stories shall it be, 1-2 or 1-3?"), &[])
             .answered("The first one."),
     ]
