@@ -113,7 +113,7 @@ fn documents() -> Vec<Slip> {
             .then(vec![complete(json!({}), &[])]),
         slip(66, Worth::Digit(1)).errs(
             call("fs_write", json!({ "path": STATE, "content": half })),
-            &["The runtime keeps @state/workflow.md. To finish this node: complete_node {\"variables\":{\"storyKey\":\"<1-2-user-authentication>\""],
+            &["The runtime keeps @state/workflow.md. To finish this node: complete_node {\"variables\":{\"storyKey\":\"<"],
         ).never("schemaVersion"),
         edits(67, text_edit()),
         edits(68, text_edit()).strict(),

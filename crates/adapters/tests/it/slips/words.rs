@@ -7,7 +7,7 @@ use super::slip::{Slip, Worth, slip};
 
 const EMPTY: &str = "Your reply was empty.";
 const OPEN: &str = "Nothing was done: a reply without a tool call changes nothing. step-01-select-story is still open. Missing: file artifacts/create-story/target.md; variables storyKey, epicNum, storyNum, storyTitle, sprintStatusPath. Call a tool now, or ui_ask_user if only the user can help.";
-const STILL: &str = "Still nothing was done. Reply with this call and nothing else, with your own values for <…>: complete_node {\"variables\":{\"storyKey\":\"<1-2-user-authentication>\"";
+const STILL: &str = "Still nothing was done. Reply with this call and nothing else, with your own values for <…>: complete_node {\"variables\":{\"storyKey\":\"<";
 /// Answer to a question that is only about going on.
 pub(crate) const GO_ON: &str = "Nobody confirms steps on autopilot. Go on. If the step itself demands this decision of the user, ask with ui_ask_user.";
 const CUT: &str = "Your reply was cut off at the output limit, and nothing was done. Say less; write long files with fs_write in pieces (mode append).";
