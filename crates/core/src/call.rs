@@ -324,20 +324,6 @@ impl FilePatchCall {
     }
 }
 
-/// Returns the refusal of a call that was cut at the output limit. Nothing in it is repaired.
-pub fn cut_off(name: &str, arguments: &str) -> Refusal {
-    let tool = Tool::named(name);
-    if let Err(broken) = arguments::understand(tool, arguments)
-        && broken.unclosed.is_some()
-    {
-        let names = tool.map_or([name, name], |tool| [tool.name(), tool.wire_name()]);
-        return arguments::refusal(names, &broken, "");
-    }
-    let message = "Your reply was cut off in this call because it became too long, so the call was not executed.";
-    Refusal::new(RefusalCode::InvalidArguments, message)
-        .hint("Send it again in smaller pieces, for instance with fs.write and then mode append.")
-}
-
 fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {
     let tool = Tool::named(name.trim());
     if let Some(tool) = tool.filter(|tool| policy.allows(*tool)) {
@@ -362,4 +348,18 @@ fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {
     let mut hint = similar.map(|name| format!("Did you mean `{name}`? ")).unwrap_or_default();
     hint.push_str(&format!("Available: {}.", ticked(&names)));
     Err(Refusal::new(RefusalCode::ToolNotAvailable, message).hint(hint).detail("available", names))
+}
+
+/// Returns the refusal of a call that was cut at the output limit. Nothing in it is repaired.
+pub fn cut_off(name: &str, arguments: &str) -> Refusal {
+    let tool = Tool::named(name);
+    if let Err(broken) = arguments::understand(tool, arguments)
+        && broken.unclosed.is_some()
+    {
+        let names = tool.map_or([name, name], |tool| [tool.name(), tool.wire_name()]);
+        return arguments::refusal(names, &broken, "");
+    }
+    let message = "Your reply was cut off in this call because it became too long, so the call was not executed.";
+    Refusal::new(RefusalCode::InvalidArguments, message)
+        .hint("Send it again in smaller pieces, for instance with fs.write and then mode append.")
 }
