@@ -324,6 +324,15 @@ impl FilePatchCall {
     }
 }
 
+/// Names the first of several paths and counts the others.
+fn listed(paths: &[&WritablePath]) -> Option<String> {
+    match paths {
+        [] => None,
+        [only] => Some(only.to_string()),
+        [first, rest @ ..] => Some(format!("{first} and {} more", rest.len())),
+    }
+}
+
 fn available(name: &str, policy: &Policy) -> Result<Tool, Refusal> {
     let tool = Tool::named(name.trim());
     if let Some(tool) = tool.filter(|tool| policy.allows(*tool)) {
