@@ -10,6 +10,7 @@ pub mod content_report;
 mod files;
 mod holes;
 pub mod lenient;
+pub mod names;
 mod params;
 mod patch;
 pub mod repair;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::Policy;
 use crate::state::guard::MissingRule;
+use crate::state::visit_files::OutputRule;
 
 /// The settings of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,6 +18,9 @@ pub struct RunSettings {
     pub limits: Limits,
     /// Treatment of a missing output or variable that a node declares.
     pub missing: MissingRule,
+    /// Files that count as outputs of a node.
+    #[serde(default = "OutputRule::of_older_runs")]
+    pub outputs: OutputRule,
     /// The system's tool policy; agents can only tighten it.
     pub policy: Policy,
     /// Maximum size of a step's text in the node brief.
@@ -41,6 +45,7 @@ impl Default for RunSettings {
             mode: Mode::default(),
             limits: Limits::default(),
             missing: MissingRule::default(),
+            outputs: OutputRule::default(),
             policy: Policy::default(),
             inline_step_bytes: 16 * 1024,
             inline_input_bytes: 4 * 1024,

@@ -13,3 +13,4 @@ pub mod output;
 pub mod patch;
 pub mod project_path;
 pub mod run_state;
+pub mod visit_files;

@@ -131,6 +131,7 @@ const CATALOGUE: [ToolEntry; 10] = [
             "node",
             "decision",
             "artifacts",
+            "keep",
         ],
         example: r##"{"variables":{"topic":"x"},"files":[{"path":"artifacts/notes.md","content":"# Notes\n"}]}"##,
     },

@@ -21,6 +21,7 @@ use crewagent_core::run::machine::Moves;
 use crewagent_core::state::document::{InitialValues, Proposed, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Confirmation, MissingRule, Proposal};
 use crewagent_core::state::project_path::ProjectPath;
+use crewagent_core::state::visit_files::{OutputRule, VisitFiles};
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::mounts::{Before, Mounts, Roots};
@@ -134,6 +135,12 @@ fn commit(tools: &Tools<'_>, before: &StateDocument, proposed: &Proposed) -> Dur
         created: &[],
         now: NOW,
         missing: MissingRule::Enforce,
+        outputs: guard::VisitOutputs {
+            rule: OutputRule::Changed,
+            visit: &VisitFiles::default(),
+            look: &|_| None,
+            keep: &[],
+        },
         variables: guard::VisitVariables::none(),
         confirmation: Confirmation::Needed,
         author: guard::Author::Model(StateTool::Patch),
@@ -147,11 +154,14 @@ fn whole_call(tools: &Tools<'_>, call: &Call) -> Duration {
     let deadline = Deadline::default();
     let policy = Policy::default();
     let set = std::collections::BTreeSet::new();
+    let files = VisitFiles::default();
     let context = CallContext {
         policy: &policy,
         created: &[],
         now: NOW,
         missing: MissingRule::Enforce,
+        outputs: OutputRule::Changed,
+        files: &files,
         set: &set,
         confirmation: Confirmation::Needed,
         moves: Moves::Free,

@@ -13,10 +13,11 @@ use crewagent_core::run::history::Position;
 use crewagent_core::state::document::{ChangeError, STATE_FILE, StateDocument};
 use crewagent_core::state::frame::{self, Caller, Frame};
 use crewagent_core::state::guard::{
-    self, Author, Confirmation, MissingRule, Proposal, VisitVariables,
+    self, Author, Confirmation, MissingRule, Proposal, VisitOutputs, VisitVariables,
 };
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
+use crewagent_core::state::visit_files::{OutputRule, VisitFiles};
 use crewagent_core::vpath::{CALLS, Mount, VPath, WritablePath};
 use crewagent_format::id::AgentId;
 use crewagent_format::integrity::Digest;
@@ -54,7 +55,7 @@ pub(crate) struct FrameStep<'c> {
     pub(crate) caller: &'c Workflow,
     pub(crate) caller_frame: Option<FrameId>,
     pub(crate) child: &'c Workflow,
-    /// Files created since the last change of the active document.
+    /// Files created or changed since the last change of the active document.
     pub(crate) created: &'c [ProjectPath],
     /// Current time, as RFC 3339.
     pub(crate) now: &'c str,
@@ -65,10 +66,19 @@ pub(crate) struct FrameStep<'c> {
 pub(crate) enum Direction<'w> {
     /// Enter the child; this is its agent.
     Enter(&'w AgentId),
-    /// Return the child's results; the rule says what happens if an output of the calling node is missing.
-    Leave(MissingRule),
+    /// Return the child's results, judged by the outputs of the calling node.
+    Leave(ReturnRules<'w>),
     /// Return to the calling node without results.
     GiveUp,
+}
+
+/// Rules and facts by which the outputs of a calling node are judged.
+#[derive(Clone, Copy)]
+pub(crate) struct ReturnRules<'w> {
+    pub(crate) missing: MissingRule,
+    pub(crate) outputs: OutputRule,
+    /// Files of the visit in which the workflow was called.
+    pub(crate) files: &'w VisitFiles,
 }
 
 /// The writes of a frame change, and its result.
@@ -198,8 +208,8 @@ impl Documents<'_> {
                 writes.push(Write { frame: id, before: self.digest(id)?, text });
                 (frame::with_frame(&before, frame, created, now)?, FrameOutcome::Entered(state))
             }
-            Direction::Leave(missing) => {
-                let (after, change) = self.returned(step, &before, missing)?;
+            Direction::Leave(rules) => {
+                let (after, change) = self.returned(step, &before, rules)?;
                 (after, FrameOutcome::Left(change))
             }
             Direction::GiveUp => {
@@ -264,7 +274,7 @@ impl Documents<'_> {
         self,
         step: &FrameStep<'_>,
         before: &StateDocument,
-        missing: MissingRule,
+        rules: ReturnRules<'_>,
     ) -> Result<(StateDocument, StateChange), Stuck> {
         let FrameStep { frame, call, caller, created, now, .. } = *step;
         let child = self.read(Some(frame.id))?;
@@ -274,15 +284,21 @@ impl Documents<'_> {
             |_| BTreeSet::new(),
             |document| document.variables().keys().cloned().collect(),
         );
-        let transition = with_project(self.0, |exists| {
+        let transition = with_project(self.0, &[], |project| {
             guard::check(&Proposal {
                 old: before,
                 new: &proposed.document,
                 workflow: caller,
-                exists,
+                exists: project.exists,
                 created,
                 now,
-                missing,
+                missing: rules.missing,
+                outputs: VisitOutputs {
+                    rule: rules.outputs,
+                    visit: rules.files,
+                    look: project.look,
+                    keep: &[],
+                },
                 variables: VisitVariables { before: &results, named: &[] },
                 confirmation: Confirmation::Needed,
                 author: Author::Runtime,

@@ -7,6 +7,7 @@
 mod carry;
 mod change;
 pub mod list;
+mod outputs;
 mod patch;
 pub mod read;
 mod relocate;
@@ -26,6 +27,7 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 pub use crewagent_core::run::machine::Moves;
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
+use crewagent_core::state::visit_files::{OutputRule, VisitFiles};
 use crewagent_core::vpath::Mount;
 use crewagent_format::package::Workflow;
 use serde::Serialize;
@@ -34,9 +36,10 @@ use serde_json::Value as Json;
 pub(crate) use self::change::KEPT;
 pub use self::change::{FileImages, PlannedChange};
 use self::list::List;
+pub(crate) use self::outputs::with_project;
 use self::search::{Case, DEFAULT_CONTEXT, DEFAULT_MATCHES, Search, Syntax};
 pub use self::state::Recent;
-pub(crate) use self::state::{change_of, with_project};
+pub(crate) use self::state::change_of;
 use crate::cancel::Deadline;
 use crate::disk::DiskErrorKind;
 use crate::mounts::{self, MountError, Mounts};
@@ -48,7 +51,7 @@ pub struct Tools<'w> {
     pub mounts: &'w Mounts,
     /// Workflow whose state the tools may change; a conversation has none.
     pub workflow: Option<&'w Workflow>,
-    /// Folder whose new files count as artifacts.
+    /// Folder whose new and changed files count as artifacts.
     pub artifacts: &'w ProjectPath,
     /// State document as it was read last.
     pub recent: &'w Recent,
@@ -58,12 +61,16 @@ pub struct Tools<'w> {
 #[derive(Clone, Copy, Debug)]
 pub struct CallContext<'a> {
     pub policy: &'a Policy,
-    /// Files created under the artifacts folder since the last change of the state.
+    /// Files created or changed under the artifacts folder since the last change of the state.
     pub created: &'a [ProjectPath],
     /// Current time, as RFC 3339.
     pub now: &'a str,
     /// Rule for outputs that a node declares but that are missing.
     pub missing: MissingRule,
+    /// Files that count as outputs of a node.
+    pub outputs: OutputRule,
+    /// Files of this visit of the node.
+    pub files: &'a VisitFiles,
     /// Variables that count as set in this visit of the node.
     pub set: &'a BTreeSet<String>,
     /// Agreement of the user to change a completed workflow.

@@ -22,6 +22,7 @@ export function reduce(view: View, events: readonly Event[]): View {
     visits: view.visits.slice(),
     nodes: { ...view.nodes },
     artifacts: view.artifacts.slice(),
+    unlisted: view.unlisted.slice(),
     usage: { ...view.usage },
     runs: view.runs.slice(),
     position: { ...view.position },
@@ -314,6 +315,7 @@ function newTool(view: View, event: Extract<Event, { type: 'tool.started' | 'too
     created: [],
     files: [],
     moved: undefined,
+    kept: [],
     ended: undefined,
     nodeId: view.position.nodeId,
   };
@@ -355,7 +357,12 @@ function takeToolEnd(view: View, event: Extract<Event, { type: 'tool.finished' }
     tools: stats.tools + 1,
     refused: stats.refused + (event.refused === undefined ? 0 : 1),
   }));
-  for (const path of event.created ?? []) addArtifact(view, path, event.time);
+  for (const path of event.created ?? []) {
+    addArtifact(view, path, event.time);
+    view.unlisted.push(path);
+  }
+  const removed = (event.wrote ?? []).filter((one) => one.sha256 === undefined).map((one) => one.path);
+  if (removed.length > 0) view.artifacts = view.artifacts.filter((artifact) => !removed.includes(artifact.path));
 }
 
 function addArtifact(view: View, path: string, time: string): void {
@@ -365,7 +372,13 @@ function addArtifact(view: View, path: string, time: string): void {
 
 function takeChange(view: View, event: Event, change: StateChange): void {
   view.states[change.call ?? 0] = change.state;
-  for (const path of change.state.artifacts ?? []) addArtifact(view, path, event.time);
+  const listed = change.state.artifacts ?? [];
+  // A file that the state leaves out is a copy of an output, or is gone.
+  const isLeftOut = (path: string): boolean => view.unlisted.includes(path) && !listed.includes(path);
+  view.artifacts = view.artifacts.filter((artifact) => !isLeftOut(artifact.path));
+  view.unlisted = [];
+  for (const path of listed) addArtifact(view, path, event.time);
+  if (change.kept?.length) keepRow(view, change.kept);
   if (!change.moved) return;
   leaveNode(view, event.time, change.moved.from, change.call);
   visit(view, event, change.moved.to, change.call, change.moved.label, change.moved.from);
@@ -374,6 +387,13 @@ function takeChange(view: View, event: Event, change: StateChange): void {
   if (row?.kind === 'tool' && row.status === 'ok' && event.type === 'state.changed') {
     view.rows[last] = { ...row, moved: change.moved };
   }
+}
+
+/** Notes the old files that the last call keeps as outputs. */
+function keepRow(view: View, kept: string[]): void {
+  const last = view.rows.findLastIndex((row) => row.kind === 'tool');
+  const row = view.rows[last];
+  if (row?.kind === 'tool' && row.status === 'ok') view.rows[last] = { ...row, kept };
 }
 
 function visit(

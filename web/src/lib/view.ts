@@ -36,6 +36,8 @@ export interface ToolRow extends RowHead {
   created: string[];
   files: { path: string; before?: string; after?: string }[];
   moved: Moved | undefined;
+  /** Old files that the call keeps as outputs. */
+  kept: string[];
   ended: string | undefined;
   nodeId: string | undefined;
 }
@@ -160,6 +162,8 @@ export interface View {
   visits: Visit[];
   nodes: Record<string, NodeStats>;
   artifacts: { path: string; nodeId: string | undefined; time: string }[];
+  /** Artifacts that the next change of the state has yet to confirm. */
+  unlisted: string[];
   turns: number;
   /** Number of stopped replies. */
   stops: number;
@@ -196,6 +200,7 @@ export function emptyView(): View {
     visits: [],
     nodes: {},
     artifacts: [],
+    unlisted: [],
     turns: 0,
     stops: 0,
     usage: NO_USAGE,

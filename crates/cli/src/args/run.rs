@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crewagent_core::policy::rules::ToolPattern;
 use crewagent_core::settings::StateTools;
+use crewagent_core::state::visit_files::OutputRule;
 use crewagent_engine::store::{Cost, Timeout};
 use serde_json::Value as Json;
 
@@ -81,6 +82,9 @@ pub(crate) struct BoundsArgs {
     /// How the model is told to change the state: with a tool, or by editing the document
     #[arg(long, value_name = "MANNER", value_parser = state_tools)]
     pub(crate) state_tools: Option<StateTools>,
+    /// Which files count as outputs of a node: those that the node changed, or all that exist
+    #[arg(long, value_name = "RULE", value_parser = outputs)]
+    pub(crate) outputs: Option<OutputRule>,
     /// Show every change of a project file and wait for your approval
     #[arg(long)]
     pub(crate) ask_writes: bool,
@@ -163,6 +167,15 @@ fn state_tools(text: &str) -> Result<StateTools, String> {
         "tool" => Ok(StateTools::Tool),
         "document" => Ok(StateTools::Document),
         _ => Err("expected auto, tool or document".to_owned()),
+    }
+}
+
+/// Reads which files count as outputs.
+fn outputs(text: &str) -> Result<OutputRule, String> {
+    match text {
+        "changed" => Ok(OutputRule::Changed),
+        "exist" => Ok(OutputRule::Exist),
+        _ => Err("expected changed or exist".to_owned()),
     }
 }
 

@@ -172,6 +172,7 @@ pub(crate) fn bounded(mut settings: RunSettings, bounds: &BoundsArgs) -> RunSett
     }
     settings.policy = settings.policy.and(&tightening(bounds));
     settings.state_tools = bounds.state_tools.unwrap_or(settings.state_tools);
+    settings.outputs = bounds.outputs.unwrap_or(settings.outputs);
     let limits = &mut settings.limits;
     limits.turns = bounds.max_turns.unwrap_or(limits.turns);
     limits.tokens = bounds.max_tokens.or(limits.tokens);

@@ -425,6 +425,10 @@ impl Screen {
             let label = paint::styled(QUIET, format_args!("({})", paint::printable(&moved.label)));
             self.lines(&format!("  {} {to} {label}\n", paint::styled(ACCENT, "→")), out);
         }
+        for path in &change.kept {
+            let text = self.notice(QUIET, "=", &format!("kept {path} as it was"));
+            self.lines(&text, out);
+        }
         for warning in &change.warnings {
             let text = self.notice(WARNING, "!", warning);
             self.lines(&text, out);

@@ -7,6 +7,7 @@ use super::params::{Params, Problems};
 use super::{StateCall, Tool, WriteCall, WriteMode};
 use crate::state::complete::NodeCompletion;
 use crate::state::document::STATE_FILE;
+use crate::state::output::is_placeholder;
 use crate::state::patch::StateUpdate;
 use crate::vpath::{VPath, WritablePath};
 
@@ -46,11 +47,18 @@ fn named(params: &Params<'_>, key: &str, problems: &mut Problems) -> Option<Stri
     text.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Reads the variables and the artifacts like those of `updateFrontmatter`.
+/// Reads the variables, the artifacts and the files to keep like those of `updateFrontmatter`.
 fn update(params: &Params<'_>, problems: &mut Problems) -> Option<StateUpdate> {
     let mut update = Map::new();
     if let Some(variables) = params.structure("variables") {
         update.insert("variables".to_owned(), json!({ "set": variables }));
+    }
+    if let Some(keep) = params.structure("keep") {
+        let keep = match keep.into_owned() {
+            one @ Json::String(_) => json!([one]),
+            other => other,
+        };
+        update.insert("keep".to_owned(), keep);
     }
     if let Some(artifacts) = params.structure("artifacts") {
         update.insert("artifacts".to_owned(), json!({ "append": artifacts }));
@@ -120,13 +128,6 @@ fn file(value: &Json, at: usize, problems: &mut Problems) -> Option<WriteCall> {
         mode: WriteMode::Overwrite,
         if_match: None,
     })
-}
-
-/// Returns true if a text is a placeholder that was copied from an example, such as `<text>`.
-fn is_placeholder(text: &str) -> bool {
-    let text = text.trim();
-    let inner = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
-    inner.is_some_and(|inner| !inner.contains(['<', '>', '\n']))
 }
 
 fn state(problems: &mut Problems) -> Option<WritablePath> {

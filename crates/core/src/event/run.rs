@@ -139,7 +139,7 @@ pub struct RunFinished {
     /// Reason of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Created files, from the root of the project.
+    /// Created and changed files, from the root of the project.
     pub artifacts: Vec<String>,
     /// Requests to the model, over the whole run.
     pub turns: u64,

@@ -45,6 +45,9 @@ pub struct StateChange {
     /// The variables that the call set, with the same value or another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
+    /// Outputs that count although this visit did not write them, because the model keeps them as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
     /// Rule violations that were only warned about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

@@ -141,7 +141,7 @@ pub struct Answer {
     /// Code of the refusal, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusalCode>,
-    /// New files below the artifacts folder, from the root of the project.
+    /// New and changed files below the artifacts folder, from the root of the project.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<String>,
     /// Files of the project that the call wrote or removed, with their digests.

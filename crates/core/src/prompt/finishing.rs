@@ -109,7 +109,7 @@ fn path_of(declared: &str, variables: &Map<String, Json>) -> Option<String> {
     match Output::of(declared, variables) {
         Output::File(path) => Some(path.to_string()),
         Output::Open(_) => Some(declared.to_owned()),
-        Output::Outside(_) => None,
+        Output::Pattern(_) | Output::Outside(_) => None,
     }
 }
 

@@ -57,7 +57,7 @@ pub fn wanted_inputs(
 fn declared_path(declared: &str, variables: &Map<String, Json>) -> Option<VPath> {
     match Output::of(declared, variables) {
         Output::File(path) => Some(path.vpath().clone()),
-        Output::Open(_) => None,
+        Output::Open(_) | Output::Pattern(_) => None,
         // Files of the package are inputs, too.
         Output::Outside(_) => {
             VPath::parse(declared).ok().filter(|path| path.mount() == Mount::Package)

@@ -13,6 +13,7 @@ mod limits;
 mod questions;
 mod survey;
 mod visit;
+mod visit_files;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -43,6 +44,7 @@ use crate::state::frame::Frame;
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
 use crate::state::run_state::RunState;
+use crate::state::visit_files::{OutputRule, VisitFiles};
 use crate::tool::Tool;
 use crate::usage::Usage;
 
@@ -194,13 +196,17 @@ pub struct CallJob {
     pub repaired: Vec<String>,
     /// Policy of the effective agent.
     pub policy: Arc<Policy>,
-    /// Files created since the last transition.
+    /// Files created or changed since the last transition.
     pub created: Vec<ProjectPath>,
     pub confirmation: Confirmation,
     pub moves: Moves,
     pub grants: Grants,
     /// Rule for declared outputs and variables that are missing.
     pub missing: MissingRule,
+    /// Files that count as outputs of a node.
+    pub outputs: OutputRule,
+    /// Files of this visit of the node.
+    pub files: Arc<VisitFiles>,
     /// Variables that count as set in this visit of the node.
     pub set: BTreeSet<String>,
     /// Frame whose state the call sees; none for the run's own workflow.
@@ -279,6 +285,7 @@ pub struct Machine {
     approved: Moves,
     grants: Grants,
     created: Vec<ProjectPath>,
+    files: visit_files::OpenVisits,
     variables: visit::VisitedVariables,
     replies: u64,
     /// Replies at each node of each frame; those after completion have a blank name.
@@ -320,6 +327,7 @@ impl Machine {
             approved: Moves::Ask,
             grants: Grants::default(),
             created: Vec::new(),
+            files: visit_files::OpenVisits::default(),
             variables: visit::VisitedVariables::default(),
             replies: 0,
             node_replies: BTreeMap::new(),
@@ -364,6 +372,7 @@ impl Machine {
             }
             Input::Start => {
                 self.variables.enter(&self.run_state);
+                self.files.begin(now);
                 self.allowance.renew(now);
                 self.ask_model(now, &mut effects);
             }
@@ -426,7 +435,7 @@ impl Machine {
         self.workflow_at(self.callers().len())
     }
 
-    /// Returns the files created since the last transition.
+    /// Returns the files created or changed since the last transition.
     pub fn created(&self) -> &[ProjectPath] {
         &self.created
     }
@@ -538,7 +547,7 @@ impl Machine {
         self.allowance.renew(now);
         self.anchor.intent = anchor::RunIntent::Resume;
         if let Some(place) = place {
-            self.relocate(place);
+            self.relocate(place, now);
         }
         let goes_on = match &self.stance {
             Stance::Asking(_) => true,
@@ -557,33 +566,6 @@ impl Machine {
             self.ask_model(now, effects);
         } else {
             effects.push(self.open());
-        }
-    }
-
-    /// Moves the run to the position in the document, which wins over the history; the old context is useless there.
-    fn relocate(&mut self, place: Position) {
-        let Position { state, callers, calls } = place;
-        self.run_state = state;
-        self.place(callers, calls.max(self.frames.made));
-        self.queue.clear();
-        self.pending = None;
-        self.created.clear();
-        self.variables = visit::VisitedVariables::resumed(&self.run_state);
-        self.context.settle();
-        self.leave_node();
-        self.anchor.is_introduced = false;
-        self.approved = Moves::Ask;
-        self.grants.once = None;
-        self.confirmation = Confirmation::Needed;
-        match &self.stance {
-            Stance::Performing | Stance::Surveying | Stance::ChangingFrame(_) => {
-                self.stance = Stance::Asking(self.ask())
-            }
-            Stance::Resting(rest) if rest.question.is_some() => {
-                let reason = Some(Reason::StopPoint);
-                self.stance = Stance::Resting(Rest { reason, ..Rest::of(Phase::WaitingUser) });
-            }
-            Stance::Asking(_) | Stance::Resting(_) => {}
         }
     }
 

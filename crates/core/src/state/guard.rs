@@ -7,6 +7,7 @@
 mod answer;
 mod change;
 mod needs;
+mod outputs;
 mod record;
 mod route;
 mod rules;
@@ -31,6 +32,7 @@ use crate::policy::StateTool;
 use crate::refusal::Refusal;
 use change::StateDifference;
 use needs::Needs;
+pub use outputs::{FoundOutput, VisitOutputs};
 
 /// Change of the state document that a tool proposes.
 #[derive(Clone, Copy)]
@@ -40,12 +42,13 @@ pub struct Proposal<'a> {
     pub workflow: &'a Workflow,
     /// Returns true if the path exists in the project.
     pub exists: &'a dyn Fn(&ProjectPath) -> bool,
-    /// Files created under the artifacts folder since the last transition.
+    /// Files created or changed under the artifacts folder since the last transition.
     pub created: &'a [ProjectPath],
     /// Current time, as RFC 3339.
     pub now: &'a str,
     /// Rule for declared outputs and variables that are missing.
     pub missing: MissingRule,
+    pub outputs: VisitOutputs<'a>,
     pub variables: VisitVariables<'a>,
     pub confirmation: Confirmation,
     pub author: Author,
@@ -115,6 +118,8 @@ pub struct StateTransition {
     calls: Option<WorkflowId>,
     /// Variables that the change sets.
     set: Vec<String>,
+    /// Outputs that count although they are old.
+    kept: Vec<ProjectPath>,
 }
 
 /// A move along an edge.
@@ -185,6 +190,11 @@ impl StateTransition {
         &self.set
     }
 
+    /// Returns the outputs that count although this visit did not write them, because the change keeps them.
+    pub fn kept_outputs(&self) -> &[ProjectPath] {
+        &self.kept
+    }
+
     /// Returns the moves from the new node.
     pub fn allowed_next(&self) -> &[Next] {
         &self.allowed_next
@@ -192,7 +202,7 @@ impl StateTransition {
 }
 
 /// Serializes the `state` of a tool's answer: `{currentNodeId, stepsCompleted, allowedNext, complete, recorded}`,
-/// `calls` if the node calls a workflow, and `warnings` if there are some.
+/// `calls` if the node calls a workflow, and `kept` and `warnings` if there are some.
 impl Serialize for StateTransition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut state = serializer.serialize_map(None)?;
@@ -204,6 +214,9 @@ impl Serialize for StateTransition {
         }
         state.serialize_entry("complete", &(self.completion != Completion::Running))?;
         state.serialize_entry("recorded", &self.recorded)?;
+        if !self.kept.is_empty() {
+            state.serialize_entry("kept", &self.kept)?;
+        }
         if !self.warnings.is_empty() {
             state.serialize_entry("warnings", &self.warnings)?;
         }
@@ -242,6 +255,7 @@ pub fn check(proposal: &Proposal<'_>) -> Result<StateTransition, Refusal> {
         }),
         completion,
         recorded,
+        kept: verdict.kept,
         warnings: verdict.warnings,
         document,
     })
@@ -254,6 +268,7 @@ struct LegalChange<'a> {
     edge: Option<&'a Edge>,
     /// Last node that the change completes.
     completed: Option<&'a Node>,
+    kept: Vec<ProjectPath>,
     warnings: Vec<String>,
 }
 
@@ -285,7 +300,8 @@ fn judge<'a>(proposal: &Proposal<'a>, new: &'a StateDocument) -> Result<LegalCha
         return Err(answer::situated(refusal, proposal, new));
     }
     let warnings = needs.iter().flat_map(Needs::warnings).collect();
-    Ok(LegalChange { edge, completed: change.completed(), warnings })
+    let kept = needs.into_iter().flat_map(|needs| needs.outputs.kept).collect();
+    Ok(LegalChange { edge, completed: change.completed(), kept, warnings })
 }
 
 /// Checks that the user agreed to this change of a completed workflow; each change needs its own approval.

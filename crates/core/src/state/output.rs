@@ -9,8 +9,10 @@ use super::project_path::ProjectPath;
 pub enum Output {
     /// File or folder of the project.
     File(ProjectPath),
-    /// Output that cannot be checked: a placeholder has no simple value, or it is a pattern. The text is the reason.
+    /// Output without a name, because a placeholder has no simple value. The text is the reason.
     Open(String),
+    /// Pattern with `*` or `?`, which names no single file.
+    Pattern(String),
     /// Path outside the project, so the output cannot exist. The text is the reason.
     Outside(String),
 }
@@ -23,7 +25,7 @@ const MAX_NAME: usize = 128;
 
 impl Output {
     /// Fills the placeholders `<name>`, `{name}` and `{{name}}` of a declared output. Values that are not texts,
-    /// numbers or booleans, and blank ones, fill nothing.
+    /// numbers or booleans, blank ones, and placeholders fill nothing.
     pub fn of(declared: &str, variables: &Map<String, Json>) -> Self {
         let mut filled = String::new();
         let mut unfilled: Vec<&str> = Vec::new();
@@ -55,13 +57,80 @@ impl Output {
             ));
         }
         if declared.contains(['*', '?']) {
-            return Self::Open("it is a pattern, not a name".to_owned());
+            return Self::Pattern(filled);
         }
         match ProjectPath::parse(&filled) {
             Ok(path) => Self::File(path),
             Err(refusal) => Self::Outside(refusal.message),
         }
     }
+}
+
+/// Returns a text with all of its placeholders in one form, `{name}`, and their names.
+pub(crate) fn placeholders(text: &str) -> (String, Vec<&str>) {
+    let (mut uniform, mut names, mut rest) = (String::new(), Vec::new(), text);
+    while let Some(at) = rest.find(['<', '{']) {
+        let (before, from) = rest.split_at(at);
+        uniform.push_str(before);
+        let (name, length) = match placeholder(from) {
+            Some((name, length)) => (Some(name), length),
+            None => (None, 1),
+        };
+        let (written, after) = from.split_at(length);
+        uniform.push_str(&name.map_or_else(|| written.to_owned(), |name| format!("{{{name}}}")));
+        names.extend(name);
+        rest = after;
+    }
+    uniform.push_str(rest);
+    (uniform, names)
+}
+
+/// Returns true if a value is blank, or a placeholder `<…>` that was copied instead of filled in.
+pub(crate) fn is_blank(text: &str) -> bool {
+    let text = text.trim();
+    text.is_empty() || text == "…" || (text.starts_with('<') && text.ends_with('>'))
+}
+
+/// Returns true if the text of a file is a placeholder that was copied from an example, such as `<text>`. An element of
+/// a markup language is none.
+pub(crate) fn is_placeholder(text: &str) -> bool {
+    let text = text.trim();
+    let inner = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    inner.is_some_and(|inner| !inner.contains(['<', '>', '\n']) && !inner.ends_with('/'))
+}
+
+/// Returns true if a path fits a pattern: `?` stands for one character of a name, `*` for any number of them, and `**`
+/// for any number of folders as well.
+pub(crate) fn matches_pattern(path: &str, pattern: &str) -> bool {
+    let pattern =
+        ProjectPath::parse(pattern).map_or_else(|_| pattern.to_owned(), |p| p.to_string());
+    let (path, pattern): (Vec<char>, Vec<char>) =
+        (path.chars().collect(), pattern.chars().collect());
+    // For each kind of star: the position behind it in the pattern, and the end of what it stands for in the path.
+    let (mut at, mut next, mut star, mut deep) = (0, 0, None, None);
+    while at < path.len() {
+        match pattern.get(next) {
+            Some('*') if pattern.get(next + 1) == Some(&'*') => {
+                next += if pattern.get(next + 2) == Some(&'/') { 3 } else { 2 };
+                (star, deep) = (None, Some((next, at)));
+            }
+            Some('*') => {
+                next += 1;
+                star = Some((next, at));
+            }
+            Some(wanted) if *wanted == path[at] || (*wanted == '?' && path[at] != '/') => {
+                (at, next) = (at + 1, next + 1);
+            }
+            Some(_) | None => {
+                star = star.filter(|(_, end): &(usize, usize)| path[*end] != '/');
+                let last = if star.is_some() { &mut star } else { &mut deep };
+                let Some((after, end)) = last else { return false };
+                *end += 1;
+                (at, next) = (*end, *after);
+            }
+        }
+    }
+    pattern[next..].iter().all(|rest| *rest == '*')
 }
 
 /// Returns the name in the placeholder at the start of a text, with the placeholder's length.
@@ -80,7 +149,7 @@ fn placeholder(text: &str) -> Option<(&str, usize)> {
 
 fn simple(value: &Json) -> Option<String> {
     match value {
-        Json::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Json::String(text) => Some(text.trim().to_owned()).filter(|text| !is_blank(text)),
         Json::Number(number) => Some(number.to_string()),
         Json::Bool(value) => Some(value.to_string()),
         Json::Null | Json::Array(_) | Json::Object(_) => None,
@@ -128,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_value_is_not_filled_twice() {
-        check_file("artifacts/<a>.md", json!({"a": "<b>", "b": "x"}), "artifacts/<b>.md");
+        check_file("artifacts/<a>.md", json!({"a": "1<b>", "b": "x"}), "artifacts/1<b>.md");
     }
 
     #[test]
@@ -137,6 +206,7 @@ mod tests {
             json!({}),
             json!({"key": null}),
             json!({"key": " "}),
+            json!({"key": "<key>"}),
             json!({"key": []}),
             json!({"key": {}}),
         ] {
@@ -144,7 +214,40 @@ mod tests {
         }
         let Output::Open(why) = of("artifacts/<a>/{b}.md", json!({})) else { panic!() };
         assert_eq!(why, "no simple value for `a`, `b`");
-        assert!(matches!(of("artifacts/*.md", json!({})), Output::Open(_)));
+        assert_eq!(
+            of("artifacts/{key}-*.md", json!({"key": "a"})),
+            Output::Pattern("artifacts/a-*.md".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_pattern_fits_the_files_that_it_describes() {
+        for (path, pattern, expected) in [
+            ("artifacts/a.md", "artifacts/*.md", true),
+            ("artifacts/a.md", "@project/artifacts/*.md", true),
+            ("artifacts/b/a.md", "artifacts/*.md", false),
+            ("artifacts/b/a.md", "artifacts/**/*.md", true),
+            ("artifacts/a.md", "artifacts/**/*.md", true),
+            ("artifacts/a1.md", "artifacts/a?.md", true),
+            ("artifacts/a.md", "artifacts/a?.md", false),
+            ("artifacts/shard-1-of-2.md", "artifacts/shard-*-of-*.md", true),
+            ("artifacts/shard-1.md", "artifacts/shard-*-of-*.md", false),
+            ("artifacts/", "artifacts/*", true),
+            ("other/a.md", "artifacts/*", false),
+        ] {
+            assert_eq!(matches_pattern(path, pattern), expected, "{path} {pattern}");
+        }
+        assert!(!matches_pattern(&"a".repeat(10_000), &"*a".repeat(1_000).replace("*a", "*b")));
+    }
+
+    #[test]
+    fn only_a_mark_for_a_text_is_a_placeholder() {
+        for text in ["<text>", " <the whole story>\n"] {
+            assert!(is_placeholder(text), "{text}");
+        }
+        for text in ["", "text", "<a>b</a>", "<config/>", "<a>\n<b>", "a < b > c"] {
+            assert!(!is_placeholder(text), "{text}");
+        }
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub const KEYS: [&str; 7] = [
 
 const EXAMPLE: &str = r#"Example: {"variables": {"set": {"topic": "x"}}, "stepsCompleted": {"append": ["a"]}, "currentNodeId": {"set": "b"}}."#;
 
+/// Key beside those of [`KEYS`] that says which files the change leaves as they are; understood, not offered.
+const KEEP: &str = "keep";
+
 /// Changes of the state that a model asks for. The guard decides if they are legal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StateUpdate {
@@ -41,6 +44,8 @@ pub struct StateUpdate {
     pub workflow_status: Option<String>,
     /// Keys of lists that are given flat. If such a list begins with what the document has, only the rest is new.
     pub whole_lists: Vec<&'static str>,
+    /// Outputs of the node that are right as they are, though this visit did not write them.
+    pub keep: Vec<ProjectPath>,
 }
 
 impl StateUpdate {
@@ -146,6 +151,13 @@ struct UpdateReader {
 
 impl UpdateReader {
     fn entry(&mut self, key: &str, value: &Json) {
+        if key == KEEP {
+            match paths(value) {
+                Ok(keep) => self.update.keep = keep,
+                Err(why) => self.wrong.push(format!("`{KEEP}` {why}")),
+            }
+            return;
+        }
         let owner = |known: &&&str| known.split('.').next() == Some(key);
         match (KEYS.iter().find(owner), value) {
             (None, _) => self.operation(key, value),
@@ -201,13 +213,7 @@ impl UpdateReader {
                 }
                 update.decision_log = items.clone();
             }
-            "artifacts.append" => {
-                let paths = texts(value)?.into_iter().map(ProjectPath::parse);
-                let read: Result<Vec<ProjectPath>, Refusal> = paths.collect();
-                update.artifacts = read.map_err(|refusal| {
-                    format!("holds a bad path: {}", refusal.message.trim_end_matches('.'))
-                })?;
-            }
+            "artifacts.append" => update.artifacts = paths(value)?,
             "currentNodeId.set" => update.current_node_id = Some(text(value)?),
             "updatedAt.set" => update.updated_at = Some(text(value)?),
             _ => update.workflow_status = Some(text(value)?),
@@ -269,6 +275,12 @@ fn texts(value: &Json) -> Result<Vec<&str>, String> {
     let items = list(value)?;
     items.iter().try_for_each(text)?;
     Ok(items.iter().filter_map(Json::as_str).collect())
+}
+
+fn paths(value: &Json) -> Result<Vec<ProjectPath>, String> {
+    let paths = texts(value)?.into_iter().map(ProjectPath::parse);
+    let read: Result<Vec<ProjectPath>, Refusal> = paths.collect();
+    read.map_err(|refusal| format!("holds a bad path: {}", refusal.message.trim_end_matches('.')))
 }
 
 fn text(value: &Json) -> Result<String, String> {

@@ -5,13 +5,14 @@
 
 use std::time::Duration;
 
+use crewagent_core::call::names::PathNames;
 use crewagent_core::call::{Call, cut_off};
 use crewagent_core::event::{
     Answer, EventKind, Intent, ToolEvent, ToolFinished, ToolStarted, UserAsked, UserEvent,
 };
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::run::machine::{CallJob, Input, Moves, Whole};
+use crewagent_core::run::machine::{CallJob, Input, Machine, Moves, Whole};
 use crewagent_core::state::document::STATE_FILE;
 use crewagent_core::tool::canonical;
 use crewagent_core::vpath::{VPath, WritablePath};
@@ -50,14 +51,14 @@ impl<L: StepLog> Driver<'_, L> {
             return self.carry_out(&done(&key), job, announced, world);
         }
         let mut planned = None;
-        let (workflow, toolbox) = (self.machine.workflow(), &self.state.toolbox);
+        let (machine, toolbox) = (&*self.machine, &self.state.toolbox);
         let recorded = self.log.step(
             &key,
             &mut |context| {
                 let world = world.ok_or(Halt::CaughtUp)?;
-                let call = parsed(job, toolbox, world)?;
+                let call = parsed(job, machine, toolbox, world)?;
                 let mounts = world.mounts.of_frame(job.frame);
-                let tools = world.tools(&mounts, workflow);
+                let tools = world.tools(&mounts, machine.workflow());
                 let (kind, change) = plan(job, &call, context, world, &tools)?;
                 planned = change;
                 Ok(kind)
@@ -105,12 +106,12 @@ impl<L: StepLog> Driver<'_, L> {
         world: Option<&World<'_>>,
     ) -> Result<(), Halt> {
         let Announced { intent, planned } = &announced;
-        let (workflow, toolbox) = (self.machine.workflow(), &self.state.toolbox);
+        let (machine, toolbox) = (&*self.machine, &self.state.toolbox);
         let recorded = self.log.step(
             key,
             &mut |context| {
                 let world = world.ok_or(Halt::CaughtUp)?;
-                let call = parsed(job, toolbox, world)?;
+                let call = parsed(job, machine, toolbox, world)?;
                 // The reply and the intent must be durable before the change.
                 context.flush()?;
                 let now = clock::for_people(context.now());
@@ -123,7 +124,7 @@ impl<L: StepLog> Driver<'_, L> {
                             Some(change) => keep_before_images(change, world)?,
                             None => keep_found_images(intent, &mounts, world)?,
                         }
-                        let tools = world.tools(&mounts, workflow);
+                        let tools = world.tools(&mounts, machine.workflow());
                         tools.carry_out(call, intent, planned.as_deref(), &context)?.answer
                     }
                     Err(refusal) => Answer::from(refusal),
@@ -170,6 +171,7 @@ pub(super) fn done(key: &str) -> String {
 /// Parses the call or returns the refusal. Loads the arguments, which may be long.
 fn parsed(
     job: &CallJob,
+    machine: &Machine,
     toolbox: &request::Toolbox,
     world: &World<'_>,
 ) -> Result<Result<Call, Refusal>, Halt> {
@@ -180,7 +182,16 @@ fn parsed(
     if job.whole == Whole::CutOff {
         return Ok(Err(cut_off(&job.call.name, &arguments)));
     }
-    Ok(Call::parse(&job.call.name, &arguments, &job.policy))
+    let call = match Call::parse(&job.call.name, &arguments, &job.policy) {
+        Ok(call) => call,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let Some(node) = machine.current_node() else { return Ok(Ok(call)) };
+    Ok(call.with_names(&PathNames {
+        declared: &node.outputs,
+        variables: &machine.run_state().variables,
+        exists: &|path| world.mounts.exists(path).is_ok_and(|found| found == Ok(true)),
+    }))
 }
 
 /// Performs the first step: answers the call, asks the user, or plans a change. Touches no file.
@@ -264,6 +275,8 @@ fn call_context<'o>(job: &'o CallJob, now: &'o str, deadline: &'o Deadline) -> C
         created: &job.created,
         now,
         missing: job.missing,
+        outputs: job.outputs,
+        files: &job.files,
         set: &job.set,
         confirmation: job.confirmation,
         moves: match job.moves {

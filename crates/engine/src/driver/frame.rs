@@ -6,11 +6,12 @@ use crewagent_core::event::{
 };
 use crewagent_core::run::machine::{FrameChange, FrameChanged, Input, Machine};
 use crewagent_core::state::frame::Frame;
+use crewagent_core::state::visit_files::VisitFiles;
 use crewagent_format::integrity::Digest;
 
 use super::{Driver, World, unexpected};
 use crate::clock;
-use crate::documents::{Direction, Documents, FrameOutcome, FrameStep, Stuck};
+use crate::documents::{Direction, Documents, FrameOutcome, FrameStep, ReturnRules, Stuck};
 use crate::step_log::{Halt, StepLog, StepRecord};
 
 /// A frame change that is recorded and not carried out yet.
@@ -106,7 +107,8 @@ fn plan(
     at: String,
     world: &World<'_>,
 ) -> Result<EventKind, Stuck> {
-    let (step, direction) = step(machine, change, &at).ok_or_else(|| unknown(change))?;
+    let visit = machine.files_of_caller();
+    let (step, direction) = step(machine, change, &visit, &at).ok_or_else(|| unknown(change))?;
     let files = Documents(world.mounts).plan(&step, direction)?.files();
     Ok(EventKind::from(FramePlanned { frame: frame(change).clone(), files, at }))
 }
@@ -118,7 +120,9 @@ fn carry_out(
     planned: &Planned,
     world: &World<'_>,
 ) -> Result<EventKind, Stuck> {
-    let (step, direction) = step(machine, change, &planned.at).ok_or_else(|| unknown(change))?;
+    let visit = machine.files_of_caller();
+    let (step, direction) =
+        step(machine, change, &visit, &planned.at).ok_or_else(|| unknown(change))?;
     let outcome =
         Documents(world.mounts).carry_out(&step, direction, &planned.files, world.blobs)?;
     let frame = frame(change).clone();
@@ -138,6 +142,7 @@ fn carry_out(
 fn step<'c>(
     machine: &'c Machine,
     change: &'c FrameChange,
+    visit: &'c VisitFiles,
     now: &'c str,
 ) -> Option<(FrameStep<'c>, Direction<'c>)> {
     let frame = frame(change);
@@ -153,7 +158,11 @@ fn step<'c>(
     let caller_frame = above.map(|caller| caller.frame.id);
     let direction = match change {
         FrameChange::Enter { .. } => Direction::Enter(machine.agent_called_by(depth, frame)?),
-        FrameChange::Return { failed: None, .. } => Direction::Leave(machine.settings().missing),
+        FrameChange::Return { failed: None, .. } => Direction::Leave(ReturnRules {
+            missing: machine.settings().missing,
+            outputs: machine.settings().outputs,
+            files: visit,
+        }),
         FrameChange::Return { failed: Some(_), .. } => Direction::GiveUp,
     };
     let created = machine.created();

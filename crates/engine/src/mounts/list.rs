@@ -8,6 +8,7 @@ use cap_std::fs::{Dir, DirEntry};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::VPath;
 use crewagent_format::text::is_unsafe_char;
+use jiff::Timestamp;
 
 use super::error::{MountResult, Stop, settle};
 use super::fault::{PathFault, fault};
@@ -45,6 +46,8 @@ pub struct Stat {
     pub kind: EntryKind,
     /// Size in bytes.
     pub size: u64,
+    /// Time of the last change, where the file system keeps it.
+    pub modified: Option<Timestamp>,
 }
 
 impl Mounts {
@@ -54,11 +57,12 @@ impl Mounts {
         let metadata = self
             .disk
             .run(real, Deed::Look, || self.root(real).metadata(system_path(real.relative())));
-        settle(
-            metadata
-                .map_err(|error| self.stop("look at", path, error))
-                .map(|metadata| Stat { kind: kind_of(metadata.file_type()), size: metadata.len() }),
-        )
+        settle(metadata.map_err(|error| self.stop("look at", path, error)).map(|metadata| Stat {
+            kind: kind_of(metadata.file_type()),
+            size: metadata.len(),
+            modified:
+                metadata.modified().ok().and_then(|time| Timestamp::try_from(time.into_std()).ok()),
+        }))
     }
 
     /// Returns true if a tool may open something at this path.

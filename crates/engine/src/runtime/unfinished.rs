@@ -12,6 +12,7 @@ use crewagent_core::policy::StateTool;
 use crewagent_core::prompt;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::guard::Confirmation;
+use crewagent_core::state::visit_files::VisitFiles;
 
 use super::ResumeError;
 use super::run::Run;
@@ -68,6 +69,8 @@ impl Unfinished {
             created: &[],
             now: &self.intent.time,
             missing: settings.missing,
+            outputs: settings.outputs,
+            files: &VisitFiles::default(),
             set: &BTreeSet::new(),
             confirmation: Confirmation::Needed,
             moves: Moves::Free,

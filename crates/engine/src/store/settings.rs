@@ -172,12 +172,13 @@ mod tests {
 
     #[test]
     fn every_setting_reaches_the_run() {
-        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\ninline-step-bytes = 11\ninline-input-bytes = 16\ninline-inputs-bytes = 17\nstate-tools = \"document\"\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\nstrict = true\ndeny = [\"fs.search\"]\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
+        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\noutputs = \"exist\"\ninline-step-bytes = 11\ninline-input-bytes = 16\ninline-inputs-bytes = 17\nstate-tools = \"document\"\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\nstrict = true\ndeny = [\"fs.search\"]\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
         let run = Settings::parse(Path::new("c"), text).unwrap().for_runs();
         let expected = serde_json::json!({
             "mode": "guided",
             "limits": { "turns": 7, "seconds": 600, "tokens": 9, "cost": 1.5 },
             "missing": "warn",
+            "outputs": "exist",
             "policy": {
                 "fs": { "enabled": false, "maxReadBytes": 14, "maxWriteBytes": 15 },
                 "mcp": { "enabled": true, "allowedServers": ["a"] },

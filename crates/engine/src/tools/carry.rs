@@ -125,9 +125,10 @@ impl Tools<'_> {
         Ok(PendingFile { file, old, new: after, source })
     }
 
-    /// Returns the artifacts that an intent creates. They may be there already, if a process died between two files.
+    /// Returns the artifacts that an intent creates or changes. They may be there already, if a process died between two files.
     fn created_by(&self, intent: &Intent) -> Vec<ProjectPath> {
-        let new = intent.files.iter().filter(|file| file.before.is_none() && file.after.is_some());
+        let is_new = |file: &&FileIntent| file.before != file.after && file.after.is_some();
+        let new = intent.files.iter().filter(is_new);
         let path = |file: &FileIntent| ProjectPath::new(VPath::parse(&file.path).ok()?);
         new.filter_map(path).filter(|path| self.is_artifact(path)).collect()
     }

@@ -229,7 +229,7 @@ impl Tools<'_> {
         Ok(CallPlan::Change(Box::new(PlannedChange { intent, files: images.collect() })))
     }
 
-    /// Works out the new content of one file. `created` are the artifacts that the same call creates before it.
+    /// Works out the new content of one file. `created` are the artifacts that the same call writes before it.
     pub(super) fn draft(
         &self,
         job: &FileJob<'_>,
@@ -318,10 +318,10 @@ impl Tools<'_> {
         Answer { wrote: drafts.iter().filter_map(written).collect(), ..answer }
     }
 
-    /// Returns the path of a draft that creates an artifact.
+    /// Returns the path of a draft that creates or changes an artifact.
     fn created(&self, draft: &ContentDraft) -> Option<String> {
         let path = ProjectPath::new(draft.place.clone())?;
-        let is_new = draft.before.is_none() && draft.after.is_some();
+        let is_new = draft.before != draft.sha256 && draft.after.is_some();
         (is_new && self.is_artifact(&path)).then(|| path.to_string())
     }
 

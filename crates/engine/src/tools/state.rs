@@ -1,7 +1,6 @@
 //! Changes of the state document, which pass the guard whichever tool makes them.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crewagent_core::call::{FilePatchCall, Operation, WriteCall, WriteMode};
@@ -9,7 +8,7 @@ use crewagent_core::event::StateChange;
 use crewagent_core::prompt;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{DocumentError, Proposed, STATE_FILE, StateDocument};
-use crewagent_core::state::guard::{self, Proposal, StateTransition, VisitVariables};
+use crewagent_core::state::guard::{self, Proposal, StateTransition, VisitOutputs, VisitVariables};
 use crewagent_core::state::meaning;
 use crewagent_core::state::patch::StateUpdate;
 use crewagent_core::state::project_path::ProjectPath;
@@ -22,9 +21,8 @@ use crewagent_format::path::PackagePath;
 use super::change::{FileJob, FileWork, moved};
 use super::patch::about;
 use super::write::{check_limit, check_match, exists};
-use super::{CallContext, ChangeHalt, Tools};
-use crate::disk::DiskErrorKind;
-use crate::mounts::{self, MountError, Mounts, WriteTarget};
+use super::{CallContext, ChangeHalt, Tools, with_project};
+use crate::mounts::WriteTarget;
 
 /// The state document as it was last read or written. The same bytes are not parsed again, and a change from outside is
 /// noticed.
@@ -82,7 +80,7 @@ pub(super) struct StateFile<'s, 'w> {
     pub(super) tools: &'s Tools<'w>,
     pub(super) context: &'s CallContext<'s>,
     pub(super) now: &'s str,
-    /// Artifacts that were created since the last transition, with those of this call.
+    /// Artifacts that were created or changed since the last transition, with those of this call.
     pub(super) created: Vec<ProjectPath>,
 }
 
@@ -113,18 +111,22 @@ impl StateFile<'_, '_> {
             }
         };
         let named = named_variables(job);
-        let written = written_files(job);
-        let judged = with_project(self.tools.mounts, |exists| {
-            let exists: &dyn Fn(&ProjectPath) -> bool =
-                &|path| written.contains(&path.vpath()) || exists(path);
+        let keep = kept_files(job);
+        let judged = with_project(self.tools.mounts, sent_files(job), |project| {
             guard::check(&Proposal {
                 old: &old,
                 new: &new,
                 workflow,
-                exists,
+                exists: project.exists,
                 created: &self.created,
                 now: self.now,
                 missing: self.context.missing,
+                outputs: VisitOutputs {
+                    rule: self.context.outputs,
+                    visit: self.context.files,
+                    look: project.look,
+                    keep: &keep,
+                },
                 variables: VisitVariables { before: self.context.set, named: &named },
                 confirmation: self.context.confirmation,
                 author: guard::Author::Model(self.context.policy.state_tool()),
@@ -217,34 +219,27 @@ fn named_variables(job: &FileJob<'_>) -> Vec<String> {
 }
 
 /// Returns the files that a call writes before it changes the state.
-fn written_files<'c>(job: &FileJob<'c>) -> Vec<&'c VPath> {
+fn sent_files<'c>(job: &FileJob<'c>) -> &'c [WriteCall] {
     match &job.work {
-        FileWork::State(call) => call.files.iter().map(|file| file.path.path()).collect(),
+        FileWork::State(call) => &call.files,
         FileWork::Write(_) | FileWork::Patches(_) | FileWork::MoveIn(_) | FileWork::Remove(_) => {
-            Vec::new()
+            &[]
         }
     }
 }
 
-/// Judges a change by the files that exist in the project. If the disk fails, returns its error instead of treating the
-/// file as missing.
-pub(crate) fn with_project<T>(
-    mounts: &Mounts,
-    judge: impl FnOnce(&dyn Fn(&ProjectPath) -> bool) -> Result<T, Refusal>,
-) -> mounts::MountResult<T> {
-    let failure: RefCell<Option<MountError>> = RefCell::new(None);
-    let result = judge(&|path| match mounts.exists(path.vpath()) {
-        Ok(found) => found == Ok(true),
-        Err(error) => {
-            if error.kind != DiskErrorKind::Denied {
-                failure.replace(Some(error));
-            }
-            false
-        }
-    });
-    match failure.into_inner() {
-        Some(error) => Err(error),
-        None => Ok(result),
+/// Returns the old files that a call keeps as outputs.
+fn kept_files(job: &FileJob<'_>) -> Vec<ProjectPath> {
+    match &job.work {
+        FileWork::State(call) => call.update.keep.clone(),
+        FileWork::Patches(patches) => patches
+            .iter()
+            .flat_map(|patch| match &patch.operation {
+                Operation::UpdateFrontmatter(update) => update.keep.clone(),
+                Operation::Text(_) | Operation::Move { .. } | Operation::Delete => Vec::new(),
+            })
+            .collect(),
+        FileWork::Write(_) | FileWork::MoveIn(_) | FileWork::Remove(_) => Vec::new(),
     }
 }
 
@@ -326,6 +321,7 @@ pub(crate) fn change_of(workflow: &Workflow, transition: &StateTransition) -> St
         moved: moved(transition),
         recorded: transition.recorded().iter().map(|made| made.key.to_owned()).collect(),
         set: transition.set().to_vec(),
+        kept: transition.kept_outputs().iter().map(ToString::to_string).collect(),
         warnings: transition.warnings().to_vec(),
     }
 }

@@ -16,6 +16,7 @@ mod golden;
 mod golden_fixture;
 mod journal;
 mod mounts;
+mod outputs;
 mod proofs;
 mod repairs;
 mod runs;

@@ -3,6 +3,7 @@
 mod carrying;
 pub(crate) mod fixture;
 mod guarded;
+mod outputs;
 mod patching;
 mod reading;
 mod relocating;

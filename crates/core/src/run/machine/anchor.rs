@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crewagent_format::package::graph::Node;
 use jiff::Timestamp;
 
 use super::{Ask, Effect, Machine, Stance, Subject, tell};
@@ -325,6 +326,11 @@ impl Machine {
     /// Returns the key that counts the replies at this node: each frame counts its own.
     pub(super) fn counted_as(&self) -> (Option<FrameId>, String) {
         (self.frame(), self.node_name().unwrap_or_default().to_owned())
+    }
+
+    /// Returns the current node of the active workflow; none in a conversation.
+    pub fn current_node(&self) -> Option<&Node> {
+        self.workflow()?.graph.node(&self.run_state.current_node_id)
     }
 
     /// Returns the active node; none after completion, and in a conversation.

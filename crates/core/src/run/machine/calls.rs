@@ -168,6 +168,8 @@ impl Machine {
             moves: self.moves(),
             grants: self.grants.clone(),
             missing: self.settings.missing,
+            outputs: self.settings.outputs,
+            files: self.files.current(),
             set: self.variables.counted(&self.run_state),
             frame: self.frame(),
         })
@@ -205,7 +207,7 @@ impl Machine {
         self.note_written(answer);
         let stop = stop.or_else(|| self.stop_of(&call, answer, state.as_ref()));
         if let Some(change) = state {
-            self.changed(change, effects);
+            self.changed(change, now, effects);
         }
         if let Some(stop) = stop {
             self.leave_out(stop, effects);
@@ -258,8 +260,11 @@ impl Machine {
         }
     }
 
-    fn changed(&mut self, change: StateChange, effects: &mut Vec<Effect>) {
+    fn changed(&mut self, change: StateChange, now: Timestamp, effects: &mut Vec<Effect>) {
         self.created.clear();
+        if change.moved.is_some() {
+            self.files.begin(now);
+        }
         self.confirmation = Confirmation::Needed;
         self.batch.has_left |= change.moved.is_some();
         self.batch.has_completed |=
@@ -276,6 +281,10 @@ impl Machine {
     /// Remembers the digests of the files that a call wrote.
     fn note_written(&mut self, answer: &Answer) {
         for WrittenDigest { path, sha256 } in &answer.wrote {
+            let is_same = sha256.is_some() && self.written.get(path) == sha256.as_ref();
+            if !is_same {
+                self.files.write(path, sha256.is_none());
+            }
             let written = Arc::make_mut(&mut self.written);
             match sha256 {
                 Some(sha256) => written.insert(path.clone(), sha256.clone()),

@@ -1,9 +1,12 @@
 //! Changes of the active workflow: when a call enters or returns, and the consequences.
 
+use std::sync::Arc;
+
 use crewagent_format::id::AgentId;
 use crewagent_format::package::Workflow;
 use jiff::Timestamp;
 
+use super::visit::VisitedVariables;
 use super::{Effect, FrameChange, FrameChanged, Machine, Moves, Rest, Stance, Subject, tell};
 use crate::event::{EventKind, Phase, Reason, StateChange};
 use crate::frame_id::FrameId;
@@ -12,6 +15,7 @@ use crate::run::history::Position;
 use crate::settings::RunSettings;
 use crate::state::frame::{Caller, DEEPEST, Frame};
 use crate::state::guard::Confirmation;
+use crate::state::visit_files::VisitFiles;
 
 /// Frames of a run.
 #[derive(Clone, Debug, Default)]
@@ -43,12 +47,18 @@ impl Machine {
     pub fn at(subject: Subject, settings: RunSettings, place: Position) -> Self {
         let mut machine = Self::new(subject, settings, place.state);
         machine.place(place.callers, place.calls);
+        machine.files.open(machine.callers().len());
         machine
     }
 
     /// Returns the workflows that wait for one that they called, outermost first.
     pub fn callers(&self) -> &[Caller] {
         &self.frames.callers
+    }
+
+    /// Returns the files of the visit in which the active workflow was called.
+    pub fn files_of_caller(&self) -> Arc<VisitFiles> {
+        self.files.of_caller()
     }
 
     /// Returns the number of the active frame; none in the run's own workflow.
@@ -90,6 +100,39 @@ impl Machine {
             callers.iter().map(|caller| caller.frame.id.number()).max().unwrap_or(0).max(calls);
         self.frames =
             OpenFrames { callers, made, returns: self.frames.returns, hold: Hold::Nothing };
+    }
+
+    /// Moves the run to the position in the document, which wins over the history; the old context is useless there.
+    pub(super) fn relocate(&mut self, place: Position, now: Timestamp) {
+        let Position { state, callers, calls } = place;
+        let is_same_visit = self.run_state.current_node_id == state.current_node_id
+            && self.run_state.steps_completed == state.steps_completed
+            && self.frame() == callers.last().map(|caller| caller.frame.id);
+        self.run_state = state;
+        self.place(callers, calls.max(self.frames.made));
+        self.queue.clear();
+        self.pending = None;
+        self.created.clear();
+        if !is_same_visit {
+            self.files.relocate(self.callers().len(), now);
+        }
+        self.variables = VisitedVariables::resumed(&self.run_state);
+        self.context.settle();
+        self.leave_node();
+        self.anchor.is_introduced = false;
+        self.approved = Moves::Ask;
+        self.grants.once = None;
+        self.confirmation = Confirmation::Needed;
+        match &self.stance {
+            Stance::Performing | Stance::Surveying | Stance::ChangingFrame(_) => {
+                self.stance = Stance::Asking(self.ask())
+            }
+            Stance::Resting(rest) if rest.question.is_some() => {
+                let reason = Some(Reason::StopPoint);
+                self.stance = Stance::Resting(Rest { reason, ..Rest::of(Phase::WaitingUser) });
+            }
+            Stance::Asking(_) | Stance::Resting(_) => {}
+        }
     }
 
     /// Returns the change of the active workflow that is due before the next request.
@@ -147,6 +190,7 @@ impl Machine {
                 self.variables.enter(&state);
                 let caller = std::mem::replace(&mut self.run_state, *state);
                 self.frames.callers.push(Caller { frame, state: caller });
+                self.files.enter(now);
                 self.begin_here();
                 self.anchor.is_introduced = false;
                 self.ask_model(now, effects);
@@ -175,6 +219,7 @@ impl Machine {
         self.note_return(frame, &wrote, &change);
         self.frames.returns += 1;
         self.variables.leave();
+        self.files.leave(change.moved.is_some().then_some(now));
         self.run_state = change.state.clone();
         self.begin_here();
         effects

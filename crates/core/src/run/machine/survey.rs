@@ -61,6 +61,7 @@ impl Machine {
             return;
         }
         self.surveys += 1;
+        self.files.survey(&entered);
         self.anchor.survey = Some(entered);
         self.ask_model(now, effects);
     }
@@ -77,7 +78,7 @@ impl Machine {
         let outputs =
             node.outputs.iter().filter_map(|declared| match Output::of(declared, variables) {
                 Output::File(path) => Some(path),
-                Output::Open(_) | Output::Outside(_) => None,
+                Output::Open(_) | Output::Pattern(_) | Output::Outside(_) => None,
             });
         let progress = prompt::progress(&workflow.graph, &self.run_state);
         let window = self.settings.window_tokens.saturating_mul(WINDOW_BYTES_PER_TOKEN);

@@ -30,8 +30,11 @@ pub(super) fn refusal(
         }
     };
     let code = violations.first().map_or(RefusalCode::Precondition, |first| first.rule.code());
-    let mut hint = String::from("The file is unchanged.");
-    if demanded.iter().any(|needs| !needs.outputs.is_empty()) {
+    let mut hint = String::from(match tool(proposal) {
+        StateTool::Patch => "The file is unchanged.",
+        StateTool::Runtime => "Nothing was changed.",
+    });
+    if demanded.iter().any(|needs| needs.outputs.lacks_files()) {
         hint.push_str(" Write the missing files under @project first.");
     }
     if demanded.iter().any(|needs| !needs.variables.is_empty()) {
@@ -112,7 +115,8 @@ pub(super) fn situated(
     let nodes = [Some(current), completed].into_iter().flatten().filter_map(|id| graph.node(id));
     let needs: Vec<Needs> = nodes.map(|node| Needs::of(proposal, node, document)).collect();
     if needs.iter().any(Needs::is_open) {
-        let outputs: Vec<&String> = needs.iter().flat_map(|needs| &needs.outputs).collect();
+        let outputs: Vec<&String> =
+            needs.iter().flat_map(|needs| &needs.outputs.open).map(|output| &output.name).collect();
         let variables: Vec<&String> =
             needs.iter().flat_map(|needs| &needs.variables).map(|unset| &unset.name).collect();
         refusal = refusal.detail("missing", json!({ "outputs": outputs, "variables": variables }));

@@ -1,13 +1,14 @@
-//! Missing declarations of a node: outputs that are not in the project, variables that were not set in this visit.
+//! Missing declarations of a node: outputs that this visit did not write, variables that it did not set.
 
 use crewagent_format::id::NodeId;
 use crewagent_format::package::graph::Node;
 use crewagent_format::wording::{joined, quoted_up_to, ticked};
 use serde_json::Value as Json;
 
-use super::Proposal;
+use super::outputs::JudgedOutputs;
+use super::{Author, Proposal};
 use crate::state::document::{STATUS, StateDocument};
-use crate::state::output::Output;
+use crate::state::output::{Output, is_blank};
 
 /// Longest part of a value that is shown, in characters.
 const SHOWN_CHARS: usize = 60;
@@ -15,11 +16,9 @@ const SHOWN_CHARS: usize = 60;
 /// Requirements that are missing before a node may be left, or a last node completed.
 pub(super) struct Needs {
     pub(super) node: NodeId,
-    /// Missing outputs, as files or, if the name is unusable, with the reason.
-    pub(super) outputs: Vec<String>,
+    pub(super) outputs: JudgedOutputs,
     pub(super) variables: Vec<UnsetVariable>,
-    /// Outputs that cannot be checked.
-    skipped: Vec<String>,
+    author: Author,
 }
 
 /// Declared variable that does not count as set.
@@ -44,18 +43,15 @@ impl Needs {
     pub(super) fn of(proposal: &Proposal<'_>, node: &Node, document: &StateDocument) -> Self {
         let mut needs = Self {
             node: node.id.clone(),
-            outputs: Vec::new(),
+            outputs: JudgedOutputs::default(),
             variables: Vec::new(),
-            skipped: Vec::new(),
+            author: proposal.author,
         };
         for declared in &node.outputs {
-            match Output::of(declared, document.variables()) {
-                Output::File(path) if (proposal.exists)(&path) => {}
-                Output::File(path) => needs.outputs.push(path.to_string()),
-                Output::Outside(why) => needs.outputs.push(format!("{declared} ({why})")),
-                Output::Open(why) => needs.skipped.push(format!("`{declared}`: {why}")),
-            }
+            let output = Output::of(declared, document.variables());
+            needs.outputs.judge(proposal, declared, output);
         }
+        needs.outputs.check_kept(proposal);
         let step = proposal.workflow.steps.get(&node.id);
         let declared = step.map(|step| step.front.sets_variables.as_slice()).unwrap_or_default();
         // The runtime itself records that a workflow is complete.
@@ -69,15 +65,13 @@ impl Needs {
 
     /// Returns true if a requirement is missing.
     pub(super) fn is_open(&self) -> bool {
-        !self.outputs.is_empty() || !self.variables.is_empty()
+        !self.outputs.open.is_empty() || !self.variables.is_empty()
     }
 
     /// Describes the missing requirements.
     pub(super) fn words(&self) -> String {
         let mut parts = Vec::new();
-        if !self.outputs.is_empty() {
-            parts.push(format!("missing files: {}", ticked(&self.outputs)));
-        }
+        parts.extend(self.outputs.missing());
         let unset = self.variables.iter().filter(|one| matches!(one.gap, VariableGap::Missing));
         let unset: Vec<&str> = unset.map(|one| one.name.as_str()).collect();
         if !unset.is_empty() {
@@ -88,6 +82,7 @@ impl Needs {
         } else {
             format!("`{}` is not done: {}.", self.node, parts.join("; "))
         }];
+        sentences.extend(self.outputs.sentences(self.author));
         sentences.extend(self.variables.iter().filter_map(UnsetVariable::sentence));
         sentences.join(" ")
     }
@@ -98,11 +93,11 @@ impl Needs {
         if self.is_open() {
             warnings.push(self.words());
         }
-        if !self.skipped.is_empty() {
+        if !self.outputs.skipped.is_empty() {
             warnings.push(format!(
                 "`{}` declares outputs that were not checked: {}.",
                 self.node,
-                joined(self.skipped.iter().cloned())
+                joined(self.outputs.skipped.iter().cloned())
             ));
         }
         warnings
@@ -169,8 +164,5 @@ pub(super) fn set_names(proposal: &Proposal<'_>, document: &StateDocument) -> Ve
 
 /// Returns true if a value is blank, or a placeholder that was copied instead of filled in.
 fn is_empty(value: &Json) -> bool {
-    value.as_str().is_some_and(|text| {
-        let text = text.trim();
-        text.is_empty() || text == "…" || (text.starts_with('<') && text.ends_with('>'))
-    })
+    value.as_str().is_some_and(is_blank)
 }

@@ -9,6 +9,7 @@ use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{STATE_FILE, StateDocument};
 use crate::state::edits::{self, push, set};
 use crate::state::frame::CALL_STACK;
+use crate::state::output::Output;
 use crate::state::project_path::ProjectPath;
 
 /// Returns the completed document, with the added values.
@@ -88,20 +89,57 @@ fn decision(
     None
 }
 
-/// Records created files that the document does not name yet, in any spelling, unless they were moved or deleted since.
-/// Those of a completed workflow are left out, too, until the user agrees to a change.
+/// Records created and changed files that the document does not name yet, in any spelling, unless they were moved or
+/// deleted since, and removes those that the run moved or deleted later. Those of a completed workflow are left out, too,
+/// until the user agrees to a change. A copy of an output that the node declares is left out beside it.
 fn artifacts(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
     if is_frozen(proposal) {
         return;
     }
+    let (gone, listed): (Vec<&String>, Vec<&String>) =
+        new.front().artifacts.iter().partition(|path| is_gone(proposal, path));
+    if !gone.is_empty() {
+        books.edits.push(set("artifacts", json!(listed)));
+        books.recorded.push(FilledValue { key: "artifacts", value: json!(listed) });
+    }
     let mut known: Vec<ProjectPath> =
-        new.front().artifacts.iter().filter_map(|path| ProjectPath::parse(path).ok()).collect();
+        listed.into_iter().filter_map(|path| ProjectPath::parse(path).ok()).collect();
+    let declared = declared_files(proposal, new);
     for path in proposal.created {
-        if !known.contains(path) && (proposal.exists)(path) {
+        let is_new = !known.contains(path) && (proposal.exists)(path);
+        if is_new && (declared.contains(path) || !is_copy(proposal, path, &declared)) {
             known.push(path.clone());
             books.append("artifacts", json!(path));
         }
     }
+}
+
+/// Returns true if an artifact is one that the run removed.
+fn is_gone(proposal: &Proposal<'_>, path: &str) -> bool {
+    ProjectPath::parse(path).is_ok_and(|path| {
+        proposal.outputs.visit.removed.contains(path.as_str()) && !(proposal.exists)(&path)
+    })
+}
+
+/// Returns the files that the node of the change declares as outputs.
+fn declared_files(proposal: &Proposal<'_>, new: &StateDocument) -> Vec<ProjectPath> {
+    let graph = &proposal.workflow.graph;
+    let node = graph.node(proposal.old.current_node_id(graph));
+    let declared = node.into_iter().flat_map(|node| &node.outputs);
+    declared
+        .filter_map(|declared| match Output::of(declared, new.variables()) {
+            Output::File(path) => Some(path),
+            Output::Open(_) | Output::Pattern(_) | Output::Outside(_) => None,
+        })
+        .collect()
+}
+
+/// Returns true if a file has the bytes of a declared output.
+fn is_copy(proposal: &Proposal<'_>, path: &ProjectPath, declared: &[ProjectPath]) -> bool {
+    let digest = |path: &ProjectPath| (proposal.outputs.look)(path).and_then(|file| file.sha256);
+    let mut outputs = declared.iter().filter(|output| (proposal.exists)(output)).peekable();
+    outputs.peek().is_some()
+        && digest(path).is_some_and(|own| outputs.any(|output| digest(output) == Some(own.clone())))
 }
 
 /// Removes a stale call, left over after the user moved the run by hand, so that it does not reopen with its node.

@@ -5,20 +5,25 @@ mod document;
 mod law;
 mod missing;
 mod moves;
+mod outputs;
 mod record;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crewagent_format::package::Workflow;
 use serde_json::{Value as Json, json};
 
-use super::{Author, Confirmation, MissingRule, Proposal, StateTransition, VisitVariables, check};
+use super::{
+    Author, Confirmation, FoundOutput, MissingRule, Proposal, StateTransition, VisitOutputs,
+    VisitVariables, check,
+};
 use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{InitialValues, Proposed, StateDocument};
 use crate::state::patch::StateUpdate;
 use crate::state::project_path::ProjectPath;
+use crate::state::visit_files::{OutputRule, VisitFiles};
 
 const NOW: &str = "2026-11-15T10:00:00Z";
 
@@ -28,6 +33,10 @@ struct Run {
     state: StateDocument,
     files: Vec<String>,
     created: Vec<ProjectPath>,
+    /// Contents of files that are not text in the making; others have a text of their own.
+    contents: BTreeMap<String, FoundOutput>,
+    visit: VisitFiles,
+    outputs: OutputRule,
     missing: MissingRule,
     confirmation: Confirmation,
     tool: StateTool,
@@ -49,6 +58,9 @@ impl Run {
             state,
             files: Vec::new(),
             created: Vec::new(),
+            contents: BTreeMap::new(),
+            visit: VisitFiles::default(),
+            outputs: OutputRule::Exist,
             missing: MissingRule::Enforce,
             confirmation: Confirmation::Needed,
             tool: StateTool::Patch,
@@ -90,9 +102,9 @@ impl Run {
 
     /// Proposes a patch, as `fs.apply_patch` does.
     fn patch(&self, update: Json) -> Result<StateTransition, Refusal> {
-        let named =
-            StateUpdate::parse(&update).unwrap().variables.keys().cloned().collect::<Vec<_>>();
-        self.propose_naming(&self.applied(update), &named)
+        let StateUpdate { variables, keep, .. } = StateUpdate::parse(&update).unwrap();
+        let named = variables.keys().cloned().collect::<Vec<_>>();
+        self.propose_naming(&self.applied(update), &named, &keep)
     }
 
     /// Proposes a whole new text, as `fs.write` does.
@@ -101,11 +113,17 @@ impl Run {
     }
 
     fn propose(&self, new: &Proposed) -> Result<StateTransition, Refusal> {
-        self.propose_naming(new, &[])
+        self.propose_naming(new, &[], &[])
     }
 
-    fn propose_naming(&self, new: &Proposed, named: &[String]) -> Result<StateTransition, Refusal> {
+    fn propose_naming(
+        &self,
+        new: &Proposed,
+        named: &[String],
+        keep: &[ProjectPath],
+    ) -> Result<StateTransition, Refusal> {
         let exists = |path: &ProjectPath| self.files.iter().any(|file| file == path.as_str());
+        let look = |path: &ProjectPath| self.contents.get(path.as_str()).cloned();
         check(&Proposal {
             old: &self.state,
             new,
@@ -114,6 +132,7 @@ impl Run {
             created: &self.created,
             now: NOW,
             missing: self.missing,
+            outputs: VisitOutputs { rule: self.outputs, visit: &self.visit, look: &look, keep },
             variables: VisitVariables { before: &self.set, named },
             confirmation: self.confirmation,
             author: Author::Model(self.tool),

@@ -1,6 +1,9 @@
-//! Variables that count as set in a visit of a node.
+//! Variables that count as set in a visit of a node, and files that count as written.
 
-use crewagent_core::event::{Moved, StateChange};
+use crewagent_core::event::{
+    Answer, Moved, NodeEntered, StateChange, SurveyedOutput, WrittenDigest,
+};
+use crewagent_core::run::history::Position;
 use crewagent_core::run::machine::{CallJob, FrameChanged, Input};
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::run_state::RunState;
@@ -65,4 +68,87 @@ fn a_called_workflow_has_what_its_caller_passed_and_the_caller_what_it_had() {
     let back = StateChange { state, ..StateChange::default() };
     play.step(Input::FrameChanged(FrameChanged::Left(Box::new(back))));
     assert_eq!(set(&job(play.calls(&[CALL]))), ["releaseName"]);
+}
+
+fn changed(job: &CallJob) -> Vec<&str> {
+    job.files.changed.iter().map(String::as_str).collect()
+}
+
+/// Answers the current call, which wrote these files; one without a digest was removed.
+fn write(play: &mut Play, files: &[(&str, Option<&str>)]) {
+    let written = |(path, sha256): &(&str, Option<&str>)| WrittenDigest {
+        path: (*path).to_owned(),
+        sha256: sha256.map(str::to_owned),
+    };
+    let wrote = files.iter().map(written).collect();
+    let answer = Answer { result: r#"{"ok":true}"#.into(), wrote, ..Answer::default() };
+    play.step(Input::Answered { answer, state: None });
+}
+
+#[test]
+fn what_a_run_writes_counts_until_the_node_is_left_and_what_it_removed_stays_removed() {
+    let mut play = Play::new();
+    let since = job(play.calls(&[CALL])).files.since;
+    write(&mut play, &[("a.md", Some("1")), ("b.md", None)]);
+    let files = job(play.calls(&[CALL])).files;
+    assert!(files.has_changed("a.md") && files.removed.contains("b.md"));
+    change(&mut play, &[], Some("step-02-discover-inputs"));
+    let next = job(play.calls(&[CALL]));
+    assert!(changed(&next).is_empty() && next.files.removed.contains("b.md"));
+    assert!(next.files.since > since);
+    // The same bytes again are no change, and a file that is written again is there.
+    write(&mut play, &[("a.md", Some("1")), ("b.md", Some("2"))]);
+    let files = job(play.calls(&[CALL])).files;
+    assert!(!files.has_changed("a.md") && files.has_changed("b.md") && files.removed.is_empty());
+}
+
+#[test]
+fn within_one_visit_the_first_look_at_an_output_counts() {
+    let mut play = Play::new();
+    play.calls(&[CALL]);
+    let survey = |sha256: &str| {
+        let output = SurveyedOutput {
+            path: "a.md".to_owned(),
+            exists: true,
+            own: false,
+            bytes: 1,
+            sha256: Some(sha256.to_owned()),
+        };
+        Input::Surveyed(Box::new(NodeEntered { outputs: vec![output], ..NodeEntered::default() }))
+    };
+    let digest = |job: &CallJob| job.files.outputs.get("a.md").and_then(|one| one.sha256.clone());
+    change(&mut play, &[], None);
+    // The user edits the document by hand: the node is looked at again, in the same visit.
+    for expected in ["1", "1"] {
+        let state = play.machine.run_state().clone();
+        let place = Position { state, callers: Vec::new(), calls: 0 };
+        play.one_step(Input::Resume { place: Some(place), settings: None });
+        play.one_step(survey(expected));
+        let job = job(play.calls(&[CALL]));
+        assert_eq!(digest(&job).as_deref(), Some("1"));
+        play.answered();
+    }
+    let place = Position { state: play.machine.run_state().clone(), callers: Vec::new(), calls: 0 };
+    play.one_step(Input::Resume { place: Some(place), settings: None });
+    play.one_step(survey("2"));
+    assert_eq!(digest(&job(play.calls(&[CALL]))).as_deref(), Some("1"));
+}
+
+#[test]
+fn what_a_called_workflow_writes_is_written_in_the_visit_of_its_caller() {
+    let mut play = Play::starting("nested-review", RunSettings::default(), &[]);
+    play.calls(&[CALL]);
+    write(&mut play, &[("before.md", Some("1"))]);
+    play.calls(&[CALL]);
+    change(&mut play, &[], Some("call-02-review-notes"));
+    let current_node_id = "step-01-read".to_owned();
+    let child = RunState { current_node_id, ..RunState::default() };
+    play.step(Input::FrameChanged(FrameChanged::Entered(Box::new(child))));
+    play.calls(&[CALL]);
+    write(&mut play, &[("child.md", Some("2"))]);
+    play.calls(&[CALL]);
+    change(&mut play, &[], Some("decide-02-verdict"));
+    assert!(changed(&job(play.calls(&[CALL]))).is_empty(), "the child is at another node");
+    let files = play.machine.files_of_caller();
+    assert!(files.has_changed("child.md") && !files.has_changed("before.md"));
 }

@@ -39,6 +39,7 @@ keys! {
     "run.max-tokens": "tokens for one input",
     "run.max-cost": "money for one input",
     "run.missing-outputs": "enforce, warn or off: when a node is left without what it declares",
+    "run.outputs": "changed or exist: which files count as outputs of a node",
     "run.inline-step-bytes": "steps up to this size stand in the prompt",
     "run.inline-input-bytes": "inputs of a node up to this size stand in the prompt",
     "run.inline-inputs-bytes": "the size of all inputs of a node in the prompt",

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use crewagent_core::settings::{Limits, Mode, RunSettings, StateTools};
 use crewagent_core::state::guard::MissingRule;
+use crewagent_core::state::visit_files::OutputRule;
 use serde::{Deserialize, Serialize};
 
 use super::policy::PolicySettings;
@@ -33,6 +34,8 @@ pub struct RunDefaults {
     pub max_cost: Option<Cost>,
     /// Rule for a node that is left without a declared output.
     pub missing_outputs: MissingRule,
+    /// Files that count as outputs of a node.
+    pub outputs: OutputRule,
     /// Largest step text that is included in the brief.
     pub inline_step_bytes: u64,
     /// Largest input that the brief shows whole.
@@ -84,6 +87,7 @@ impl Default for RunDefaults {
             mode,
             limits,
             missing,
+            outputs,
             inline_step_bytes,
             inline_input_bytes,
             inline_inputs_bytes,
@@ -99,6 +103,7 @@ impl Default for RunDefaults {
             max_tokens: None,
             max_cost: None,
             missing_outputs: missing,
+            outputs,
             inline_step_bytes,
             inline_input_bytes,
             inline_inputs_bytes,
@@ -126,6 +131,7 @@ impl RunDefaults {
                 cost: self.max_cost.map(f64::from),
             },
             missing: self.missing_outputs,
+            outputs: self.outputs,
             policy: policy.into(),
             inline_step_bytes: self.inline_step_bytes,
             inline_input_bytes: self.inline_input_bytes,

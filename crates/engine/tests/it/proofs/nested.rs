@@ -107,7 +107,10 @@ fn caller(nodes: &mut BTreeMap<String, Vec<Reaction>>) {
     );
     at(
         "decide-05-readiness",
-        vec![moves(&json!({ "rollbackVerdict": "pass", "rollbackBlockers": 0 }), "end-99")],
+        vec![
+            calls([write("@project/artifacts/release/readiness.md", "all: pass\n", "overwrite")]),
+            moves(&json!({ "rollbackVerdict": "pass", "rollbackBlockers": 0 }), "end-99"),
+        ],
     );
     at(
         "end-99",

@@ -13,6 +13,7 @@ use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{InitialValues, StateDocument};
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
+use crewagent_core::state::visit_files::{OutputRule, VisitFiles};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::mounts::{MountError, Mounts, Roots};
@@ -61,6 +62,9 @@ pub(crate) struct ToolsFixture {
     pub(crate) mounts: Mounts,
     pub(crate) policy: Policy,
     pub(crate) missing: MissingRule,
+    pub(crate) outputs: OutputRule,
+    /// Files of this visit.
+    pub(crate) files: VisitFiles,
     pub(crate) confirmation: Confirmation,
     pub(crate) moves: Moves,
     pub(crate) created: RefCell<Vec<ProjectPath>>,
@@ -96,6 +100,8 @@ impl ToolsFixture {
             mounts,
             policy: Policy::default(),
             missing: MissingRule::Enforce,
+            outputs: OutputRule::Changed,
+            files: VisitFiles { since: NOW.parse().ok(), ..VisitFiles::default() },
             confirmation: Confirmation::Needed,
             moves: Moves::Free,
             created: RefCell::default(),
@@ -171,6 +177,8 @@ impl ToolsFixture {
             created,
             now: NOW,
             missing: self.missing,
+            outputs: self.outputs,
+            files: &self.files,
             set: &NOTHING_SET,
             confirmation: self.confirmation,
             moves: self.moves,
@@ -306,12 +314,17 @@ pub(crate) fn refusal_code(mounts: &Mounts, name: &str, arguments: Json) -> Opti
 /// Variables of a visit in which nothing was set.
 static NOTHING_SET: BTreeSet<String> = BTreeSet::new();
 
+/// Files of a visit in which nothing was written.
+static NO_FILES: VisitFiles = VisitFiles::none();
+
 fn context<'a>(policy: &'a Policy, deadline: &'a Deadline) -> CallContext<'a> {
     CallContext {
         policy,
         created: &[],
         now: NOW,
         missing: MissingRule::Enforce,
+        outputs: OutputRule::Changed,
+        files: &NO_FILES,
         set: &NOTHING_SET,
         confirmation: Confirmation::Needed,
         moves: Moves::Free,

@@ -186,13 +186,13 @@ fn check_created(fixture: &ToolsFixture, path: &str, expected: &[&str]) {
 }
 
 #[test]
-fn new_files_under_the_artifacts_folder_are_artifacts() {
+fn new_and_changed_files_under_the_artifacts_folder_are_artifacts() {
     let fixture = ToolsFixture::new();
     fixture.put("@project/artifacts/old.md", "o");
     check_created(&fixture, "artifacts/a.md", &["artifacts/a.md"]);
     check_created(&fixture, "{artifacts-root}/deep/b.md", &["artifacts/deep/b.md"]);
     check_created(&fixture, "artifacts/a.md", &[]);
-    check_created(&fixture, "artifacts/old.md", &[]);
+    check_created(&fixture, "artifacts/old.md", &["artifacts/old.md"]);
     check_created(&fixture, "artifacts.md", &[]);
     check_created(&fixture, "artifacts2/a.md", &[]);
     check_created(&fixture, "other/artifacts/a.md", &[]);

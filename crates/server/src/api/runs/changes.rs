@@ -1,6 +1,7 @@
 //! The changes of a run in its project: files before and after, and reverting them.
 
-use crewagent_core::event::{EventKind, FrameEvent, ModelEvent, StateEvent, ToolEvent};
+use crewagent_core::event::{Answer, EventKind, FrameEvent, ModelEvent, StateEvent, ToolEvent};
+use crewagent_core::state::run_state::RunState;
 use crewagent_engine::changes::{self, Hunks, RevertOutcome, RevertScope, RunChanges};
 use crewagent_engine::store::RunId;
 
@@ -112,30 +113,19 @@ pub(super) fn artifacts(asked: ParsedRequest<Id>) -> Result<Artifacts, Problem> 
     let store = asked.app.store()?;
     let view = store.runs().look(&RunId::parse(&asked.path.id)?)?;
     let mounts = store.projects().mounts(&store.runs().project(&view.record)?)?;
-    let mut artifacts: Vec<Artifact> = Vec::new();
-    let mut note = |path: &String, node: Option<&String>| -> Result<(), Problem> {
-        if artifacts.iter().any(|known| known.path == *path) {
-            return Ok(());
-        }
-        let bytes = match place(path) {
-            Ok(place) => mounts.stat(&place)?.ok().map(|stat| stat.size),
-            Err(_) => None,
-        };
-        artifacts.push(Artifact { path: path.clone(), node_id: node.cloned(), bytes });
-        Ok(())
-    };
+    let mut list = ArtifactList::default();
     let mut node = None;
     for event in &view.recovered.events {
         match &event.kind {
             EventKind::Model(ModelEvent::TurnStarted(turn)) => node = turn.node_id.as_ref(),
             EventKind::Tool(ToolEvent::Finished(finished)) => {
-                finished.answer.created.iter().try_for_each(|path| note(path, node))?;
+                list.call(&finished.answer, node);
             }
             EventKind::State(StateEvent::Changed(change)) => {
-                change.state.artifacts.iter().try_for_each(|path| note(path, node))?;
+                list.settle(&change.state, node);
             }
             EventKind::Frame(FrameEvent::Left(left)) => {
-                left.change.state.artifacts.iter().try_for_each(|path| note(path, node))?;
+                list.settle(&left.change.state, node);
             }
             EventKind::Run(_)
             | EventKind::Conversation(_)
@@ -146,5 +136,50 @@ pub(super) fn artifacts(asked: ParsedRequest<Id>) -> Result<Artifacts, Problem> 
             | EventKind::Tool(_) => {}
         }
     }
+    let mut artifacts = Vec::new();
+    for (path, node_id) in list.listed {
+        let bytes = match place(&path) {
+            Ok(place) => mounts.stat(&place)?.ok().map(|stat| stat.size),
+            Err(_) => None,
+        };
+        artifacts.push(Artifact { path, node_id, bytes });
+    }
     Ok(Artifacts { artifacts })
+}
+
+/// Artifacts in the order in which the run wrote them, each with its node.
+#[derive(Default)]
+struct ArtifactList {
+    listed: Vec<(String, Option<String>)>,
+    /// Files that the next change of the state has yet to confirm.
+    unlisted: Vec<String>,
+}
+
+impl ArtifactList {
+    fn note(&mut self, path: &str, node: Option<&String>) {
+        if self.listed.iter().all(|(known, _)| known != path) {
+            self.listed.push((path.to_owned(), node.cloned()));
+        }
+    }
+
+    /// Takes the files that a call wrote and removed.
+    fn call(&mut self, answer: &Answer, node: Option<&String>) {
+        for path in &answer.created {
+            self.note(path, node);
+            self.unlisted.push(path.clone());
+        }
+        let removed = answer.wrote.iter().filter(|file| file.sha256.is_none());
+        for file in removed {
+            self.listed.retain(|(path, _)| *path != file.path);
+        }
+    }
+
+    /// Takes a state. A file that it leaves out is a copy of an output, or is gone.
+    fn settle(&mut self, state: &RunState, node: Option<&String>) {
+        let unlisted = std::mem::take(&mut self.unlisted);
+        self.listed.retain(|(path, _)| !unlisted.contains(path) || state.artifacts.contains(path));
+        for path in &state.artifacts {
+            self.note(path, node);
+        }
+    }
 }

@@ -72,7 +72,7 @@ result: Payload,
  */
 refused?: RefusalCode, 
 /**
- * New files below the artifacts folder, from the root of the project.
+ * New and changed files below the artifacts folder, from the root of the project.
  */
 created?: Array<string>, 
 /**
@@ -2210,6 +2210,11 @@ event: number,
 node: string, };
 
 /**
+ * Files that count as outputs of a node.
+ */
+export type OutputRule = "changed" | "exist";
+
+/**
  * Folder to pack into one file.
  */
 export type PackOrder = { 
@@ -3332,7 +3337,7 @@ phase: Phase,
  */
 reason?: Reason, 
 /**
- * Created files, from the root of the project.
+ * Created and changed files, from the root of the project.
  */
 artifacts: Array<string>, 
 /**
@@ -3517,6 +3522,10 @@ limits: Limits,
  * Treatment of a missing output or variable that a node declares.
  */
 missing: MissingRule, 
+/**
+ * Files that count as outputs of a node.
+ */
+outputs: OutputRule, 
 /**
  * The system's tool policy; agents can only tighten it.
  */
@@ -3902,6 +3911,10 @@ recorded?: Array<string>,
  */
 set?: Array<string>, 
 /**
+ * Outputs that count although this visit did not write them, because the model keeps them as they are.
+ */
+kept?: Array<string>, 
+/**
  * Rule violations that were only warned about.
  */
 warnings?: Array<string>, };
@@ -4120,7 +4133,7 @@ result: Payload,
  */
 refused?: RefusalCode, 
 /**
- * New files below the artifacts folder, from the root of the project.
+ * New and changed files below the artifacts folder, from the root of the project.
  */
 created?: Array<string>, 
 /**

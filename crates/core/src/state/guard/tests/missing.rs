@@ -133,13 +133,13 @@ fn placeholders_are_filled_from_the_new_variables() {
 }
 
 #[test]
-fn an_unfillable_placeholder_is_skipped_with_a_warning() {
-    for key in [json!(null), json!(["x"]), json!("")] {
-        let transition = check_accepted(story().patch(leave_story(key)));
-        assert_eq!(transition.warnings().len(), 1);
-        assert!(
-            transition.warnings()[0]
-                .contains("`artifacts/stories/<storyKey>.md`: no simple value for `storyKey`")
+fn an_output_whose_placeholder_has_no_value_is_missing() {
+    for key in [json!(null), json!(["x"]), json!(""), json!("<storyKey>")] {
+        check_refused(
+            story().patch(leave_story(key)),
+            RefusalCode::Precondition,
+            None,
+            &["artifacts/stories/<storyKey>.md has no name yet: no simple value for `storyKey`."],
         );
     }
 }

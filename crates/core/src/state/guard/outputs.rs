@@ -1,0 +1,230 @@
+//! Declared outputs of a node: a file counts that this visit created or changed, and that has a content.
+
+use crewagent_format::wording::ticked;
+use jiff::Timestamp;
+
+use super::{Author, Proposal};
+use crate::state::output::{Output, is_placeholder, matches_pattern};
+use crate::state::project_path::ProjectPath;
+use crate::state::visit_files::{OutputRule, VisitFiles};
+use crate::tool::render::counted;
+
+/// Rule and facts by which declared outputs are judged.
+#[derive(Clone, Copy)]
+pub struct VisitOutputs<'a> {
+    pub rule: OutputRule,
+    pub visit: &'a VisitFiles,
+    /// Looks at a file of the project, as it will be with the change.
+    pub look: &'a dyn Fn(&ProjectPath) -> Option<FoundOutput>,
+    /// Old files that are right as they are.
+    pub keep: &'a [ProjectPath],
+}
+
+/// File or folder of the project, as it is when a node is left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundOutput {
+    /// Size of a file; a folder has none.
+    pub bytes: Option<u64>,
+    /// Digest of a file.
+    pub sha256: Option<String>,
+    /// Whole text of a short file.
+    pub text: Option<String>,
+    pub modified: Option<Timestamp>,
+    /// True if the change itself writes the file.
+    pub is_sent: bool,
+}
+
+/// Declared output that does not count.
+pub(super) struct OpenOutput {
+    /// File, or the declaration with the reason why it names none.
+    pub(super) name: String,
+    gap: OutputGap,
+}
+
+/// Reason why an output does not count.
+enum OutputGap {
+    Missing,
+    /// Its name is not known, for this reason.
+    Unnamed(String),
+    Empty,
+    /// It is only a mark for a text that is to come.
+    Placeholder,
+    /// It has the bytes of this file of the package.
+    Template(String),
+    /// It was there before, as this text tells.
+    Old(String),
+    /// There is no such file to keep.
+    NothingToKeep,
+}
+
+/// Outputs of a node, judged.
+#[derive(Default)]
+pub(super) struct JudgedOutputs {
+    pub(super) open: Vec<OpenOutput>,
+    /// Old files that count because the change keeps them.
+    pub(super) kept: Vec<ProjectPath>,
+    /// Outputs that cannot be checked.
+    pub(super) skipped: Vec<String>,
+}
+
+impl JudgedOutputs {
+    /// Judges one declared output.
+    pub(super) fn judge(&mut self, proposal: &Proposal<'_>, declared: &str, output: Output) {
+        let open = |name: String, gap: OutputGap| OpenOutput { name, gap };
+        match output {
+            Output::File(path) => match gap(proposal, &path) {
+                None => {}
+                Some(OutputGap::Old(_)) if proposal.outputs.keep.contains(&path) => {
+                    self.kept.push(path);
+                }
+                Some(gap) => self.open.push(open(path.to_string(), gap)),
+            },
+            Output::Outside(why) => {
+                self.open.push(open(format!("{declared} ({why})"), OutputGap::Missing));
+            }
+            Output::Open(why) => {
+                self.open.push(open(declared.to_owned(), OutputGap::Unnamed(why)));
+            }
+            Output::Pattern(pattern) => {
+                let mut changed = proposal.outputs.visit.changed.iter();
+                if !changed.any(|path| matches_pattern(path, &pattern)) {
+                    self.skipped.push(format!("`{declared}`: it is a pattern, not a name"));
+                }
+            }
+        }
+    }
+
+    /// Checks that there is a file for each name in `keep`.
+    pub(super) fn check_kept(&mut self, proposal: &Proposal<'_>) {
+        let gone = proposal.outputs.keep.iter().filter(|path| !(proposal.exists)(path));
+        let gone = gone
+            .map(|path| OpenOutput { name: path.to_string(), gap: OutputGap::NothingToKeep })
+            .collect::<Vec<_>>();
+        self.open.extend(gone);
+    }
+
+    /// Returns true if a file is to be written that is not there.
+    pub(super) fn lacks_files(&self) -> bool {
+        self.open.iter().any(|output| matches!(output.gap, OutputGap::Missing))
+    }
+
+    /// Names the files that are not there.
+    pub(super) fn missing(&self) -> Option<String> {
+        let missing = self.open.iter().filter(|output| matches!(output.gap, OutputGap::Missing));
+        let missing: Vec<&str> = missing.map(|output| output.name.as_str()).collect();
+        (!missing.is_empty()).then(|| format!("missing files: {}", ticked(&missing)))
+    }
+
+    /// Says what is wrong with the files that are there.
+    pub(super) fn sentences(&self, author: Author) -> impl Iterator<Item = String> {
+        self.open.iter().filter_map(move |output| output.sentence(author))
+    }
+}
+
+impl OpenOutput {
+    fn sentence(&self, author: Author) -> Option<String> {
+        let name = &self.name;
+        Some(match &self.gap {
+            OutputGap::Missing => return None,
+            OutputGap::Unnamed(why) => format!("{name} has no name yet: {why}."),
+            OutputGap::Empty => format!("{name} is empty."),
+            OutputGap::Placeholder => {
+                format!("{name} is only a placeholder. Write the text itself.")
+            }
+            OutputGap::Template(template) => {
+                format!("{name} is {template} as it is. Fill it in.")
+            }
+            OutputGap::Old(origin) => match author {
+                Author::Model(_) => format!(
+                    "{name} is {origin}. Write it anew, or send \"keep\": [\"{name}\"] if it is right as it is."
+                ),
+                // The workflow that was called is complete, so there is no call left that could keep it.
+                Author::Runtime => format!("{name} is {origin}. Write it anew."),
+            },
+            OutputGap::NothingToKeep => format!("{name} cannot be kept: there is no such file."),
+        })
+    }
+}
+
+fn gap(proposal: &Proposal<'_>, path: &ProjectPath) -> Option<OutputGap> {
+    let VisitOutputs { rule, visit, look, .. } = proposal.outputs;
+    if !(proposal.exists)(path) {
+        return Some(OutputGap::Missing);
+    }
+    if rule == OutputRule::Exist {
+        return None;
+    }
+    // What cannot be looked at is there, and more is not known.
+    let file = look(path)?;
+    if file.bytes == Some(0) || file.text.as_deref().is_some_and(|text| text.trim().is_empty()) {
+        return Some(OutputGap::Empty);
+    }
+    if file.text.as_deref().is_some_and(is_to_come) {
+        return Some(OutputGap::Placeholder);
+    }
+    if !is_of_this_visit(visit, path, &file) {
+        return Some(OutputGap::Old(origin(proposal, path, &file)));
+    }
+    let template = file.sha256.as_ref().and_then(|sha256| visit.templates.get(sha256));
+    template.cloned().map(OutputGap::Template)
+}
+
+/// Returns true if this visit created or changed the file. The survey decides where there is one; a name that was not
+/// known when the node was entered counts if the run wrote it since, or if another program did. Of a visit whose begin
+/// was lost with its journal nothing is known, and what is there counts: the caller of a workflow could not repair it.
+fn is_of_this_visit(visit: &VisitFiles, path: &ProjectPath, file: &FoundOutput) -> bool {
+    let surveyed = visit.outputs.get(path.as_str()).filter(|_| file.sha256.is_some());
+    match surveyed {
+        Some(before) => before.sha256 != file.sha256,
+        None => {
+            let Some(since) = visit.since else { return true };
+            let is_younger = file.modified.is_some_and(|modified| modified >= since);
+            file.is_sent || visit.has_changed(path.as_str()) || is_younger
+        }
+    }
+}
+
+/// Describes where an old file comes from, with its size.
+fn origin(proposal: &Proposal<'_>, path: &ProjectPath, file: &FoundOutput) -> String {
+    let visit = proposal.outputs.visit;
+    let size = file.bytes.map_or_else(|| "a folder".to_owned(), size);
+    if visit.outputs.get(path.as_str()).is_some_and(|before| before.own) {
+        let current = proposal.old.current_node_id(&proposal.workflow.graph);
+        let was_here = proposal.old.front().steps_completed.iter().any(|id| id == current);
+        let whence = if was_here { "an earlier visit" } else { "another node" };
+        return format!("from {whence} ({size})");
+    }
+    let now: Option<Timestamp> = proposal.now.parse().ok();
+    let age = now.zip(file.modified).and_then(|(now, modified)| age(now, modified));
+    match age {
+        Some(age) => format!("from an earlier run ({size}, {age} old)"),
+        None => format!("from an earlier run ({size})"),
+    }
+}
+
+/// Returns a size in the largest unit that fits.
+fn size(bytes: u64) -> String {
+    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit / (unit / 10));
+    match bytes {
+        0..1_000 => counted(bytes, "byte"),
+        1_000..1_000_000 => format!("{} kB", tenths(1_000)),
+        _ => format!("{} MB", tenths(1_000_000)),
+    }
+}
+
+/// Returns the time since a file was changed; none if the clocks disagree.
+fn age(now: Timestamp, modified: Timestamp) -> Option<String> {
+    let seconds = u64::try_from(now.as_second() - modified.as_second()).ok()?;
+    Some(match seconds {
+        0..60 => "less than a minute".to_owned(),
+        60..3_600 => counted(seconds / 60, "minute"),
+        3_600..86_400 => counted(seconds / 3_600, "hour"),
+        _ => counted(seconds / 86_400, "day"),
+    })
+}
+
+/// Returns true if a text only marks the place of one: `<text>`, `TODO`.
+fn is_to_come(text: &str) -> bool {
+    let bare = text.trim_matches(|c: char| c.is_whitespace() || "#*-:.!".contains(c));
+    is_placeholder(text) || bare.eq_ignore_ascii_case("todo")
+}
