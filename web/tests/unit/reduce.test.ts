@@ -217,3 +217,29 @@ describe('a run that goes on from another one', () => {
     expect(view.rows).toMatchObject([{ kind: 'note', topic: 'forked', subject: 'other' }]);
   });
 });
+
+describe('artifacts', () => {
+  const head = { time: '2026-11-15T09:00:00.000Z', runId: 'r' };
+  const finished = (seq: number, more: object): Event =>
+    ({ ...head, seq, type: 'tool.finished', turn: 1, callId: `c${seq}`, tool: 'fs.write', result: '{"ok":true}', ...more }) as unknown as Event;
+  const changed = (seq: number, artifacts: string[], more: object = {}): Event =>
+    ({ ...head, seq, type: 'state.changed', state: { currentNodeId: 'a', stepsCompleted: [], variables: {}, decisions: 0, artifacts, complete: false }, ...more }) as unknown as Event;
+  const paths = (events: Event[]): string[] => reduce(emptyView(), events).artifacts.map((one) => one.path);
+
+  it('leave out a copy that the state does not list', () => {
+    const events = [finished(1, { created: ['copy.md'] }), finished(2, { created: ['x.md'] })];
+    expect(paths(events)).toEqual(['copy.md', 'x.md']);
+    expect(paths([...events, changed(3, ['x.md'])])).toEqual(['x.md']);
+  });
+
+  it('leave out a file that was moved or deleted', () => {
+    const events = [finished(1, { created: ['a.md'] }), changed(2, ['a.md'])];
+    const moved = finished(3, { tool: 'fs.move', created: ['b.md'], wrote: [{ path: 'b.md', sha256: '1' }, { path: 'a.md' }] });
+    expect(paths([...events, moved, changed(4, ['b.md'])])).toEqual(['b.md']);
+  });
+
+  it('show which old files a call keeps', () => {
+    const rows = reduce(emptyView(), [finished(1, {}), changed(2, [], { kept: ['x.md'] })]).rows;
+    expect(rows.map((row) => row.kind === 'tool' && row.kept)).toEqual([['x.md']]);
+  });
+});

@@ -100,6 +100,9 @@ pub struct RunResumed {
     /// Words of the user since the last move, if the events before are not replayed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<Message>,
+    /// Artifacts that the run wrote since the last move, if the events before are not replayed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub created: Vec<String>,
 }
 
 /// The run entered a phase.

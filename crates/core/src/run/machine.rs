@@ -349,6 +349,16 @@ impl Machine {
         self
     }
 
+    /// Adds artifacts that the run wrote at its current node before a fresh start.
+    #[must_use]
+    pub fn with_created(mut self, created: &[String]) -> Self {
+        for path in created.iter().filter_map(|path| ProjectPath::parse(path).ok()) {
+            self.files.write(path.as_str(), false);
+            self.created.push(path);
+        }
+        self
+    }
+
     /// Returns the run as one that resumes where another one stood.
     #[must_use]
     pub fn continued(mut self) -> Self {

@@ -18,7 +18,7 @@ use crewagent_format::package::Workflow;
 use jiff::Timestamp;
 
 use super::run::Run;
-use super::unfinished::{Unfinished, said_since_the_last_move};
+use super::unfinished::{Unfinished, created_since_the_last_move, said_since_the_last_move};
 use super::{ResumeError, SettingsChange};
 use crate::blobs::Blobs;
 use crate::clock::Clock;
@@ -57,6 +57,8 @@ pub(super) struct ReplayablePart {
     pub(super) place: Position,
     /// Earlier words of user and model: of the run that it was forked from, or before a fresh start.
     pub(super) words: Vec<Message>,
+    /// Artifacts that the run wrote at its node before a fresh start.
+    created: Vec<String>,
     is_fork: bool,
     pub(super) started: Option<Timestamp>,
     pub(super) events: Vec<Event>,
@@ -85,8 +87,16 @@ impl ReplayablePart {
         let Some(at) = events.iter().rposition(begins) else {
             let (settings, place) = (system.clone(), found.place.clone());
             let unfit = Some("its beginning is missing".to_owned());
-            let words = Vec::new();
-            return Self { settings, place, words, is_fork: false, started: None, events, unfit };
+            return Self {
+                settings,
+                place,
+                words: Vec::new(),
+                created: Vec::new(),
+                is_fork: false,
+                started: None,
+                events,
+                unfit,
+            };
         };
         let events = events.split_off(at);
         let unfit = older_contract(record, &events[0]);
@@ -95,8 +105,12 @@ impl ReplayablePart {
         history.take(&events[0]);
         let History { settings, position: place, forked_from, .. } = history;
         let started = events[0].time.parse().ok();
+        let mut created = Vec::new();
         let words = match &events[0].kind {
-            EventKind::Run(RunEvent::Resumed(resumed)) => resumed.words.clone(),
+            EventKind::Run(RunEvent::Resumed(resumed)) => {
+                created.clone_from(&resumed.created);
+                resumed.words.clone()
+            }
             EventKind::Run(RunEvent::Started(started)) if forked_from.is_none() => {
                 started.earlier.clone()
             }
@@ -111,13 +125,13 @@ impl ReplayablePart {
             }
         };
         let is_fork = forked_from.is_some();
-        Self { settings, place, words, is_fork, started, events, unfit }
+        Self { settings, place, words, created, is_fork, started, events, unfit }
     }
 
     /// Returns the machine before the first of the events.
     pub(super) fn machine(&self, subject: Subject) -> Machine {
         let machine = Machine::at(subject, self.settings.clone(), self.place.clone());
-        let machine = machine.with_words(&self.words);
+        let machine = machine.with_words(&self.words).with_created(&self.created);
         if self.is_fork { machine.continued() } else { machine }
     }
 }
@@ -201,9 +215,10 @@ impl<L: StepLog> OwnedRun<L> {
         let Self { mut opened, subject, clock } = self;
         let (epoch, mut notes) = (opened.log.epoch(), std::mem::take(&mut opened.notes));
         let machine = replay.machine(subject.clone());
-        let ReplayablePart { started, events, unfit, words, .. } = replay;
+        let ReplayablePart { started, events, unfit, words, created, .. } = replay;
         let (said, announced) =
             (said_since_the_last_move(&words, &events), Unfinished::of(&events));
+        let created = created_since_the_last_move(&created, &events);
         let mut run = Run::of(opened, machine, if unfit.is_some() { Vec::new() } else { events });
         let mut opening = Vec::new();
         let replayed = match (started, unfit) {
@@ -229,7 +244,8 @@ impl<L: StepLog> OwnedRun<L> {
                     announced.settle(&run, &settings_now)?;
                 }
                 let machine = Machine::at(subject, settings_now.clone(), found.place.clone())
-                    .with_words(&said);
+                    .with_words(&said)
+                    .with_created(&created);
                 run.start_anew(machine, clock.now(), &mut |event| opening.push(event.clone()));
                 let mut resumed =
                     resumed(epoch, Some(found.place.clone()), Some(settings_now), notes);
@@ -237,6 +253,7 @@ impl<L: StepLog> OwnedRun<L> {
                     resumed.fresh = true;
                     resumed.prompt_version = Some(PROMPT_VERSION);
                     resumed.words = said;
+                    resumed.created = created;
                 }
                 resumed
             }
@@ -268,6 +285,7 @@ fn resumed(
         notes,
         prompt_version: None,
         words: Vec::new(),
+        created: Vec::new(),
     })
 }
 

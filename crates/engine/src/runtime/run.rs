@@ -393,7 +393,7 @@ impl<L: StepLog> Run<L> {
     }
 }
 
-fn artifacts_folder() -> ProjectPath {
+pub(super) fn artifacts_folder() -> ProjectPath {
     // A test checks that the constant parses.
     ProjectPath::parse(ARTIFACTS).unwrap_or_else(|_| unreachable!("`{ARTIFACTS}` is a path"))
 }

@@ -1,21 +1,23 @@
-//! What a run that starts afresh at its current node takes along: a change of files that was announced, and what the
-//! user said since the last move.
+//! What a run that starts afresh at its current node takes along: a change of files that was announced, what the user
+//! said since the last move, and the artifacts that the run wrote since.
 
 use std::collections::BTreeSet;
 
 use crewagent_core::call::Call;
 use crewagent_core::event::{
-    Event, EventKind, FrameEvent, Intent, ModelEvent, StateEvent, ToolEvent, UserEvent,
+    Event, EventKind, FileIntent, FrameEvent, Intent, ModelEvent, StateEvent, ToolEvent, UserEvent,
 };
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::policy::StateTool;
 use crewagent_core::prompt;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::guard::Confirmation;
+use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::visit_files::VisitFiles;
+use crewagent_core::vpath::VPath;
 
 use super::ResumeError;
-use super::run::Run;
+use super::run::{Run, artifacts_folder};
 use crate::cancel::{Cancel, Deadline};
 use crate::step_log::{Halt, StepLog};
 use crate::tools::{CallContext, Moves};
@@ -103,4 +105,51 @@ pub(super) fn said_since_the_last_move(carried: &[Message], events: &[Event]) ->
         }
     }
     carried.iter().cloned().chain(said).collect()
+}
+
+/// Returns the artifacts that the run wrote since the last move, with those that were carried already. A change that was
+/// only announced counts, because it is made first.
+pub(super) fn created_since_the_last_move(carried: &[String], events: &[Event]) -> Vec<String> {
+    let root = format!("{}/", artifacts_folder());
+    let (mut created, mut open) = (carried.to_vec(), Vec::new());
+    for event in events {
+        match &event.kind {
+            EventKind::State(StateEvent::Changed(change)) if change.moved.is_some() => {
+                created.clear();
+            }
+            EventKind::Frame(FrameEvent::Entered(_) | FrameEvent::Left(_)) => created.clear(),
+            EventKind::Tool(ToolEvent::Started(started)) => {
+                open = started.intent.iter().flat_map(|intent| intent.files.clone()).collect();
+            }
+            EventKind::Tool(ToolEvent::Finished(finished)) => {
+                let files: Vec<FileIntent> = std::mem::take(&mut open);
+                if finished.answer.refused.is_none() {
+                    note(&mut created, &files, &root);
+                }
+            }
+            EventKind::Run(_)
+            | EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Frame(_)
+            | EventKind::State(_)
+            | EventKind::Model(_)
+            | EventKind::Tool(_) => {}
+        }
+    }
+    note(&mut created, &open, &root);
+    created
+}
+
+/// Adds the artifacts that a change wrote, and removes those that it deleted.
+fn note(created: &mut Vec<String>, files: &[FileIntent], root: &str) {
+    for file in files {
+        let path = VPath::parse(&file.path).ok().and_then(ProjectPath::new);
+        let Some(path) = path.filter(|path| path.as_str().starts_with(root)) else { continue };
+        let path = path.to_string();
+        if file.after.is_none() {
+            created.retain(|known| *known != path);
+        } else if file.after != file.before && !created.contains(&path) {
+            created.push(path);
+        }
+    }
 }

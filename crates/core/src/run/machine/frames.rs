@@ -112,8 +112,10 @@ impl Machine {
         self.place(callers, calls.max(self.frames.made));
         self.queue.clear();
         self.pending = None;
-        self.created.clear();
-        if !is_same_visit {
+        if is_same_visit {
+            self.files.resume(now);
+        } else {
+            self.created.clear();
             self.files.relocate(self.callers().len(), now);
         }
         self.variables = VisitedVariables::resumed(&self.run_state);

@@ -31,6 +31,11 @@ impl OpenVisits {
         self.begin(now);
     }
 
+    /// Goes on with the current visit, whose begin may have been lost with the journal.
+    pub(super) fn resume(&mut self, now: Timestamp) {
+        self.change_last(|visit| visit.since = visit.since.or(Some(now)));
+    }
+
     /// Begins another visit of the active workflow.
     pub(super) fn begin(&mut self, now: Timestamp) {
         self.change_last(|visit| visit.begin(now));
@@ -81,9 +86,13 @@ impl OpenVisits {
     }
 }
 
-/// Takes the survey of a node. Within one visit the first look at a file counts.
+/// Takes the survey of a node. Within one visit the first look at a file counts, and none counts after the run has
+/// written it.
 fn take_survey(visit: &mut VisitFiles, entered: &NodeEntered) {
-    for output in &entered.outputs {
+    let is_untouched = |path: &str| !visit.changed.contains(path);
+    let outputs: Vec<_> =
+        entered.outputs.iter().filter(|output| is_untouched(&output.path)).collect();
+    for output in outputs {
         let at_entry = || OutputAtEntry { sha256: output.sha256.clone(), own: output.own };
         visit.outputs.entry(output.path.clone()).or_insert_with(at_entry);
     }

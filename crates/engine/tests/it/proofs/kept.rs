@@ -1,15 +1,20 @@
-//! D7: the run folders of released versions. Each folder of `tests/kept` was left by a process that died in the middle
-//! of a run; this version completes it. `KEEP_RUN=0.2.0` creates one with this version; do that with each release.
+//! D7: the run folders of released versions. Each folder of `tests/kept` was left by a process of that version, in the
+//! middle of a node unless its name says otherwise; this version completes it. `KEEP_RUN=0.2.0` creates one with this version; do that with each release.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crewagent_core::state::visit_files::OutputRule;
 use crewagent_engine::disk::Disk;
+use crewagent_engine::runtime::{Runtime, SettingsChange};
+use crewagent_engine::store::Of;
+use crewagent_engine::tool_server::ToolServers;
 
 use super::fixture::{ProofFixture, clock};
 use super::kill::Calm;
-use super::record;
-use super::twelve::{rest_of_three, three};
+use super::nested::nested_of;
+use super::record::{self, Scale, scale};
+use super::twelve::{Piece, rest_of_three, three};
 use crate::disk_hook::{Fault, Recorder};
 use crate::golden_fixture::copy;
 
@@ -51,26 +56,116 @@ fn take_up(fixture: &ProofFixture, folder: &Path) {
     fs::write(run.join("run.json"), record.to_string()).unwrap();
 }
 
+/// A kept run, and a piece for the model that resumes it.
+struct KeptRun {
+    name: &'static str,
+    /// Piece of the whole run, played without a fault.
+    whole: fn(&Path) -> Piece,
+    /// Piece for the process that takes the run over.
+    rest: fn(&Path) -> Piece,
+    /// File of the project, with a change that was announced and not made.
+    announced: Option<(&'static str, &'static str)>,
+}
+
+/// Kept runs: in the middle of a node, at a question, in the middle of a called workflow, and at the end.
+const KEPT: [KeptRun; 4] = [
+    KeptRun {
+        name: "0.1.0",
+        whole: |_| three(),
+        // The conversation begins anew at the node, whose work was announced and is not to be done twice.
+        rest: |_| rest_of_three(),
+        announced: Some(("README.md", "# A project\n\nIt has a log.\n")),
+    },
+    KeptRun { name: "0.1.0-waiting", whole: |_| three(), rest: |_| three(), announced: None },
+    KeptRun {
+        name: "0.1.0-called",
+        whole: |folder| nested_of(&folder.join("package")),
+        rest: |folder| nested_of(&folder.join("package")),
+        announced: Some(("artifacts/reviews/release-notes-notes.md", "blue\n")),
+    },
+    KeptRun { name: "0.1.0-complete", whole: |_| three(), rest: |_| three(), announced: None },
+];
+
+impl KeptRun {
+    fn folder(&self) -> PathBuf {
+        kept_folder().join(self.name)
+    }
+
+    fn calm(&self) -> Calm {
+        Calm::of(&ProofFixture::new((self.whole)(&self.folder())))
+    }
+
+    /// Takes the run over with a disk that may fail, as often as it takes, and checks the end.
+    fn check_taken_over(&self, fixture: &ProofFixture, calm: &Calm, fault: Fault) {
+        take_up(fixture, &self.folder());
+        let recorder = Recorder::new(fault);
+        let first = fixture.process(recorder.disk(), &clock(1));
+        if recorder.fired() > 0 {
+            assert!(first.end.is_err(), "{}: {fault:?}", self.name);
+            let second = fixture.process(Disk::real(), &clock(2));
+            if let Err(stopped) = &second.end {
+                panic!("{} {fault:?}: {stopped:?}", self.name);
+            }
+        } else if let Err(stopped) = &first.end {
+            panic!("{}: {stopped:?}", self.name);
+        }
+        fixture.picture().check(&calm.picture, &(self.name, fault));
+    }
+}
+
 #[test]
 fn runs_of_released_versions_can_be_taken_over() {
     if let Ok(version) = std::env::var("KEEP_RUN") {
         keep(&version);
     }
-    let calm = Calm::of(&ProofFixture::new(three()));
-    // The conversation begins anew at the node, whose work was announced and is not to be done twice.
-    let fixture = ProofFixture::new(rest_of_three());
-    let mut versions = Vec::new();
-    for entry in fs::read_dir(kept_folder()).unwrap() {
-        let folder = entry.unwrap().path();
-        take_up(&fixture, &folder);
-        let process = fixture.process(Disk::real(), &clock(1));
-        if let Err(stopped) = &process.end {
-            panic!("{}: {stopped:?}", folder.display());
-        }
-        fixture.picture().check(&calm.picture, &folder);
-        versions.push(folder.file_name().unwrap().to_string_lossy().into_owned());
+    for kept in &KEPT {
+        let fixture = ProofFixture::new((kept.rest)(&kept.folder()));
+        kept.check_taken_over(&fixture, &kept.calm(), Fault::Never);
     }
-    versions.sort();
-    assert!(!versions.is_empty());
-    record::proven("D7", &format!("kept: {}", versions.join(", ")));
+    let mut names: Vec<String> = fs::read_dir(kept_folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let mut taken = KEPT.map(|kept| kept.name.to_owned());
+    taken.sort();
+    assert_eq!(names, taken, "each folder is taken over");
+    record::proven("D7", &format!("kept: {}", names.join(", ")));
+}
+
+/// A change that was announced is made by the process that takes the run over, before the model is asked.
+#[test]
+fn a_change_that_a_released_version_announced_is_made_once() {
+    for kept in KEPT.iter().filter(|kept| kept.announced.is_some()) {
+        let fixture = ProofFixture::new((kept.rest)(&kept.folder()));
+        take_up(&fixture, &kept.folder());
+        let (path, expected) = kept.announced.unwrap();
+        let path = fixture.project().join(path);
+        assert_ne!(fs::read_to_string(&path).unwrap_or_default(), expected, "{}", kept.name);
+        let store = fixture.store(Disk::real());
+        let runtime = Runtime::new(&store, ToolServers::none()).by(clock(1));
+        let id = store.runs().list(Of::All).unwrap().runs[0].run_id.clone();
+        let run = runtime.resume(&id, &SettingsChange::default()).unwrap();
+        assert_eq!(run.settings().outputs, OutputRule::Exist, "it was started without a choice");
+        assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{}", kept.name);
+    }
+}
+
+/// D1 over the take-over: the process that takes the run over dies at every operation, or a sample of them.
+#[test]
+fn a_process_that_dies_while_it_takes_a_run_over_loses_nothing() {
+    let mut points = 0;
+    for kept in &KEPT {
+        let calm = kept.calm();
+        let fixture = ProofFixture::new((kept.rest)(&kept.folder()));
+        take_up(&fixture, &kept.folder());
+        let recorder = Recorder::new(Fault::Never);
+        fixture.process(recorder.disk(), &clock(1)).end.unwrap();
+        let step = if scale() == Scale::Full { 1 } else { 12 };
+        for operation in (0..recorder.count()).step_by(step) {
+            kept.check_taken_over(&fixture, &calm, Fault::Crash(operation));
+            points += 1;
+        }
+    }
+    assert!(points > 20, "{points}");
 }

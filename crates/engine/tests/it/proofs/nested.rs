@@ -33,8 +33,12 @@ fn completes() -> Reaction {
 }
 
 pub(crate) fn nested() -> Piece {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/examples/nested-review");
-    let package = tree(&example)
+    nested_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/examples/nested-review"))
+}
+
+/// Returns the same piece with the package in this folder.
+pub(crate) fn nested_of(folder: &Path) -> Piece {
+    let package = tree(folder)
         .into_iter()
         .filter(|(name, _)| !name.ends_with('/'))
         .map(|(name, bytes)| (name, String::from_utf8(bytes).unwrap()))

@@ -96,7 +96,9 @@ fn completed_with_files(from: usize, to: usize) -> Reaction {
         { "path": "notes/new.md", "content": "- going\n- gone\n" },
         { "path": "artifacts/all.md", "content": long("all") },
     ]);
-    let arguments = json!({ "nodeId": node(from), "next": node(to), "files": files });
+    // A user may send the run back to this node: then the outputs are there, and are right.
+    let keep = ["artifacts/half.md", "artifacts/all.md"];
+    let arguments = json!({ "nodeId": node(from), "next": node(to), "files": files, "keep": keep });
     Reaction::Calls(vec![("runtime.complete_node", arguments)])
 }
 
@@ -118,7 +120,23 @@ fn project() -> Vec<(String, String)> {
 pub(crate) fn twelve() -> Piece {
     let nodes = first_half().into_iter().chain(second_half());
     let nodes = nodes.map(|(number, reactions)| (node(number), reactions)).collect();
-    Piece { package: generated(13, 13), project: project(), nodes, rules: Vec::new() }
+    Piece { package: surveyed(generated(13, 13)), project: project(), nodes, rules: Vec::new() }
+}
+
+/// Returns the package with files that are looked at when a node is entered: outputs that the node creates, and one that
+/// another node has written and that it changes.
+fn surveyed(package: Vec<(String, String)>) -> Vec<(String, String)> {
+    let declare = |(name, text): (String, String)| {
+        if name != "workflow.graph.json" {
+            return (name, text);
+        }
+        let mut graph: Json = serde_json::from_str(&text).unwrap();
+        graph["nodes"][4]["inputs"] = json!(["notes/plan.md", "notes/long.md", "notes/none.md"]);
+        graph["nodes"][4]["outputs"] = json!(["artifacts/half.md", "artifacts/all.md"]);
+        graph["nodes"][5]["outputs"] = json!(["artifacts/made.md"]);
+        (name, graph.to_string())
+    };
+    package.into_iter().map(declare).collect()
 }
 
 const PLAN: &str = "@project/notes/plan.md";
