@@ -3504,7 +3504,11 @@ promptVersion?: number,
 /**
  * Words of the user since the last move, if the events before are not replayed.
  */
-words?: Array<Message>, };
+words?: Array<Message>, 
+/**
+ * Artifacts that the run wrote since the last move, if the events before are not replayed.
+ */
+created?: Array<string>, };
 
 /**
  * The settings of one run.
