@@ -15,7 +15,7 @@ mod wire;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-pub use crate::intent::FileIntent;
+pub use crate::intent::{FileIntent, Moved};
 pub use conversation::*;
 pub use frame::*;
 pub use model::*;

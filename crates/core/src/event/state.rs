@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{NodeEntered, Role};
 use crate::frame_id::FrameId;
+use crate::intent::Moved;
 use crate::question::Question;
 use crate::state::run_state::RunState;
 
@@ -51,18 +52,6 @@ pub struct StateChange {
     /// Rule violations that were only warned about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-}
-
-/// A move along an edge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Moved {
-    /// The node that was left.
-    pub from: String,
-    /// The node that was entered.
-    pub to: String,
-    /// The edge's label.
-    pub label: String,
 }
 
 impl Moved {

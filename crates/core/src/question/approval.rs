@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{Question, QuestionKind};
-use crate::intent::FileIntent;
+use crate::intent::{FileIntent, Moved};
 use crate::policy::rules::Rule;
 use crate::tool::Tool;
 
@@ -20,6 +20,9 @@ pub struct Approval {
     /// The files that would change. What becomes of the run's state is not among them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileChange>,
+    /// The move that the same call makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Moved>,
     /// The arguments, exactly as the model wrote them, of a call that is not about files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
@@ -62,26 +65,29 @@ impl Approval {
             let one = |file: &FileChange| (file.file.clone(), file.place.clone());
             of.files.iter().map(one).collect::<Vec<_>>()
         };
-        self.tool == other.tool && files(self) == files(other) && self.arguments == other.arguments
+        self.tool == other.tool
+            && files(self) == files(other)
+            && self.moved == other.moved
+            && self.arguments == other.arguments
     }
 
     /// Makes the question to the user.
     pub fn question(self) -> Question {
         let tool = &self.tool;
-        let words = match &self.files[..] {
-            [] => format!("Allow `{tool}` with these arguments?"),
-            [only] if only.file.before.is_none() => {
-                format!("Allow `{tool}` to create `{}`?", only.file.path)
-            }
-            [only] if only.file.after.is_none() => {
-                format!("Allow `{tool}` to delete `{}`?", only.file.path)
-            }
-            [only] => format!("Allow `{tool}` to change `{}`?", only.file.path),
+        let what = match &self.files[..] {
+            [] => "with these arguments".to_owned(),
+            [only] if only.file.before.is_none() => format!("to create `{}`", only.file.path),
+            [only] if only.file.after.is_none() => format!("to delete `{}`", only.file.path),
+            [only] => format!("to change `{}`", only.file.path),
             [to, from] if *tool == Tool::Move.name() => {
-                format!("Allow `{tool}` to move `{}` to `{}`?", from.file.path, to.file.path)
+                format!("to move `{}` to `{}`", from.file.path, to.file.path)
             }
-            files => format!("Allow `{tool}` to change {} files?", files.len()),
+            files => format!("to change {} files", files.len()),
         };
+        let moved = self.moved.as_ref().map_or_else(String::new, |moved| {
+            format!(", and to go on from `{}` to `{}`", moved.from, moved.to)
+        });
+        let words = format!("Allow `{tool}` {what}{moved}?");
         Question {
             question: words,
             kind: QuestionKind::Approval,

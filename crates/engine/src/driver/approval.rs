@@ -38,7 +38,8 @@ pub(super) fn of_change(job: &CallJob, call: &Call, change: &PlannedChange) -> O
         })
         .collect();
     let tool = tool.to_owned();
-    unless_cleared(job, Approval { tool, rule, files, arguments: None, cut: false })
+    let moved = change.intent.state.as_ref().and_then(|state| state.moved.clone());
+    unless_cleared(job, Approval { tool, rule, files, moved, arguments: None, cut: false })
 }
 
 /// Returns the approval of a call that changes no files itself: the user approves the arguments.
@@ -47,7 +48,7 @@ pub(super) fn of_call(job: &CallJob, tool: &str, blobs: &Blobs) -> Result<Option
     let arguments = request::text(&job.call.arguments, blobs)?;
     let (shown, cut) = both_ends(&arguments);
     let (tool, arguments) = (tool.to_owned(), Some(shown));
-    Ok(Some(Approval { tool, rule, files: Vec::new(), arguments, cut }))
+    Ok(Some(Approval { tool, rule, files: Vec::new(), moved: None, arguments, cut }))
 }
 
 /// Returns as much of a text as may be shown, and true if something is left out. Always shows the end, because a model
