@@ -34,7 +34,9 @@ pub use finishing::finishing_call;
 pub use hand_over::{RunNote, earlier_words, run_note};
 pub use inputs::inputs;
 pub use menu::{MENU_MAX_BYTES, menu};
-pub use node_brief::{BRIEF_MAX_BYTES, Brief, CalledBy, STEP_MAX_BYTES, node_brief};
+pub use node_brief::{
+    BRIEF_MAX_BYTES, Brief, CalledBy, FencedStep, STEP_MAX_BYTES, full_step, node_brief,
+};
 pub use node_message::{NodeMessage, node_message, post_run_message};
 pub use not_executed::{NotExecuted, not_executed};
 pub use persona::{PERSONA_MAX_BYTES, persona};

@@ -25,7 +25,7 @@ use crewagent_core::state::visit_files::{OutputRule, VisitFiles};
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::mounts::{Before, Mounts, Roots};
-use crewagent_engine::tools::{CallContext, CallPlan, Recent, Tools};
+use crewagent_engine::tools::{CallContext, CallFiles, CallPlan, Recent, Tools};
 use crewagent_format::integrity::Digest;
 use crewagent_format::package::{Package, check};
 use crewagent_testkit::package::MemoryFiles;
@@ -163,6 +163,7 @@ fn whole_call(tools: &Tools<'_>, call: &Call) -> Duration {
         outputs: OutputRule::Changed,
         files: &files,
         set: &set,
+        known: &CallFiles::default(),
         confirmation: Confirmation::Needed,
         moves: Moves::Free,
         deadline: &deadline,

@@ -6,8 +6,10 @@
 
 mod carry;
 mod change;
+mod known;
 pub mod list;
 mod outputs;
+mod overwrite;
 mod patch;
 pub mod read;
 mod relocate;
@@ -24,7 +26,7 @@ use crewagent_core::event::{Answer, Intent, Moved, StateChange};
 use crewagent_core::policy::Policy;
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-pub use crewagent_core::run::machine::Moves;
+pub use crewagent_core::run::machine::{CallFiles, Moves};
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::visit_files::{OutputRule, VisitFiles};
@@ -73,6 +75,8 @@ pub struct CallContext<'a> {
     pub files: &'a VisitFiles,
     /// Variables that count as set in this visit of the node.
     pub set: &'a BTreeSet<String>,
+    /// Files that the model knows.
+    pub known: &'a CallFiles,
     /// Agreement of the user to change a completed workflow.
     pub confirmation: Confirmation,
     /// Permission of the run to move without asking.
@@ -107,7 +111,10 @@ impl Tools<'_> {
     pub fn plan(&self, call: &Call, context: &CallContext<'_>) -> Result<CallPlan, MountError> {
         let fs = &context.policy.fs;
         let answer = match call {
-            Call::Read(call) => report(read::read(self.mounts, call, fs.max_read_bytes)),
+            Call::Read(call) => {
+                let excerpt = read::read(self.mounts, call, fs.max_read_bytes);
+                answered(excerpt, |excerpt| known::read_answer(&excerpt, &context.known.known))
+            }
             Call::List(call) => report(list::list(self.mounts, &list_of(call))),
             Call::Search(call) => {
                 report(search::search(self.mounts, &search_of(call), context.deadline))
@@ -116,16 +123,20 @@ impl Tools<'_> {
                 return match self.plan_change(call, context) {
                     Ok(plan) => Ok(plan),
                     Err(ChangeHalt::Refused(refusal)) => {
-                        let is_state = call.places().iter().any(|path| path.is_state_document());
-                        let ends_reply = is_state && self.workflow.is_some();
-                        Ok(CallPlan::Answer(Answer { ends_reply, ..Answer::from(&*refusal) }))
+                        Ok(CallPlan::Answer(self.refused(call, &refusal)))
                     }
                     Err(ChangeHalt::Failed(error)) => Err(error),
                 };
             }
             Call::AskUser(question) => return Ok(CallPlan::Ask(question.clone())),
         };
-        answer.map(CallPlan::Answer)
+        answer.map(|answer| CallPlan::Answer(known::unless_repeated(answer, context.known.answer)))
+    }
+
+    /// Returns the answer of a refused change. A refused change of the state ends the reply.
+    fn refused(&self, call: &Call, refusal: &Refusal) -> Answer {
+        let is_state = call.places().iter().any(|path| path.is_state_document());
+        Answer { ends_reply: is_state && self.workflow.is_some(), ..Answer::from(refusal) }
     }
 
     /// Makes a planned change, or the rest of it. Leaves files alone that have their new content, so that it can be
@@ -206,12 +217,20 @@ fn unreadable(error: &MountError) -> Option<Refusal> {
 }
 
 fn report<T: Serialize>(answer: mounts::MountResult<T>) -> Result<Answer, MountError> {
+    answered(answer, |value| done(&value, Vec::new()))
+}
+
+/// Returns the answer of a read, or its refusal.
+fn answered<T>(
+    answer: mounts::MountResult<T>,
+    done: impl FnOnce(T) -> Answer,
+) -> Result<Answer, MountError> {
     let result = match answer {
         Ok(result) => result,
         Err(error) => Err(denied(&error).or_else(|| unreadable(&error)).ok_or(error)?),
     };
     Ok(match result {
-        Ok(value) => done(&value, Vec::new()),
+        Ok(value) => done(value),
         Err(refusal) => Answer::from(&refusal),
     })
 }

@@ -69,6 +69,9 @@ fn reason(code: RefusalCode, result: Option<&Json>, subject: &str) -> String {
 
 /// Summarizes the result in a few words.
 fn detail(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> String {
+    if answer.repeats {
+        return "unchanged".to_owned();
+    }
     let Some(result) = result else { return bytes(answer.result.bytes()) };
     let number = |key: &str| result[key].as_u64();
     let count = |key: &str| result[key].as_array().map(Vec::len);

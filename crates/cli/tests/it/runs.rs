@@ -343,6 +343,7 @@ fn a_form_is_answered_in_another_process() {
 pub(crate) const EDITS: &str = r##"scenario: edits
 nodes:
   step-01-ask:
+    - calls: [{ fs.read: { path: "@project/plan.md" } }]
     - calls: [{ fs.write: { path: "@project/plan.md", content: "# Plan\nthree\n" } }]
     - any:
         - when: { refused: E_PRECONDITION_FAILED }

@@ -22,6 +22,10 @@ pub struct NodeEntered {
     /// Files that the step has to write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<SurveyedOutput>,
+    /// True if the files were looked at again in the same visit, because the user spoke: `inputs` has those that
+    /// changed since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
 }
 
 /// A file that a step works from.

@@ -132,6 +132,23 @@ pub struct WrittenDigest {
     pub sha256: Option<String>,
 }
 
+/// A file whose text stands in the answer of a call, or in the call itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ShownFile {
+    /// The mount path.
+    pub path: String,
+    /// The digest of the whole file.
+    pub sha256: String,
+    /// The first line that is shown, from 1.
+    pub start: u64,
+    /// The last line that is shown.
+    pub end: u64,
+    /// True if the model wrote it, and false if it read it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub written: bool,
+}
+
 /// Answer of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -147,6 +164,16 @@ pub struct Answer {
     /// Files of the project that the call wrote or removed, with their digests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wrote: Vec<WrittenDigest>,
+    /// Files whose text the model knows from the call or its answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<ShownFile>,
+    /// Files of the user that the call would have overwritten, with the digests that they have. The same call again
+    /// overwrites them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warned: Vec<WrittenDigest>,
+    /// True if the call gave nothing new: what it asked for stands in the context, or the file has this content.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
     /// True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
     #[serde(default, skip_serializing_if = "std::ops::Not::not", rename = "endsReply")]
     pub ends_reply: bool,
@@ -158,9 +185,7 @@ impl From<&Refusal> for Answer {
         Self {
             result: refusal.to_json().to_string().into(),
             refused: Some(refusal.code),
-            created: Vec::new(),
-            wrote: Vec::new(),
-            ends_reply: false,
+            ..Self::default()
         }
     }
 }

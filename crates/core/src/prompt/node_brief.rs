@@ -144,16 +144,37 @@ fn step_part(brief: &Brief<'_>) -> String {
     let Some(step) = brief.workflow.steps.get(&brief.node.id) else {
         return format!("- stepFile: {file}\n");
     };
-    let body = match brief.state {
-        StateTool::Runtime => step_text::without_calls(step.body()).text,
-        StateTool::Patch => step_text::verbatim(step.body()),
-    };
-    let up_to = brief.step_bytes.min(STEP_MAX_BYTES as u64);
-    match fence(&body).filter(|_| body.len() as u64 <= up_to) {
-        Some(fence) => format!("- stepFile: {file}, in full:\n{fence}\n{body}\n{fence}\n"),
+    match full_step(brief.workflow, brief.node, brief.state, brief.step_bytes) {
+        Some(FencedStep { body, fence }) => {
+            format!("- stepFile: {file}, in full:\n{fence}\n{body}\n{fence}\n")
+        }
         None => format!(
             "- stepFile: {file} ({}): read it with fs_read before you do anything else.\n",
             counted(step.text.len() as u64, "byte")
         ),
     }
+}
+
+/// Text of a step with a fence that it cannot close.
+#[derive(Clone, Debug)]
+pub struct FencedStep {
+    body: String,
+    fence: String,
+}
+
+/// Returns the text of a step, if the brief shows it in full.
+pub fn full_step(
+    workflow: &Workflow,
+    node: &Node,
+    state: StateTool,
+    step_bytes: u64,
+) -> Option<FencedStep> {
+    let step = workflow.steps.get(&node.id)?;
+    let body = match state {
+        StateTool::Runtime => step_text::without_calls(step.body()).text,
+        StateTool::Patch => step_text::verbatim(step.body()),
+    };
+    let up_to = step_bytes.min(STEP_MAX_BYTES as u64);
+    let fence = fence(&body).filter(|_| body.len() as u64 <= up_to)?;
+    Some(FencedStep { body, fence })
 }

@@ -9,6 +9,7 @@ mod anchor;
 mod calls;
 mod failing;
 mod frames;
+mod known;
 mod limits;
 mod questions;
 mod survey;
@@ -24,6 +25,7 @@ use crewagent_format::package::agents::Agent;
 use crewagent_format::package::{Package, Workflow};
 use jiff::Timestamp;
 
+pub use self::known::{CallFiles, KnownFiles, SAME_ANSWER, TextPlace};
 use self::limits::Allowance;
 use self::questions::Pending;
 pub use self::survey::SurveyPlan;
@@ -45,7 +47,6 @@ use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
 use crate::state::run_state::RunState;
 use crate::state::visit_files::{OutputRule, VisitFiles};
-use crate::tool::Tool;
 use crate::usage::Usage;
 
 /// Subject of a run: a workflow, or a conversation.
@@ -209,6 +210,8 @@ pub struct CallJob {
     pub files: Arc<VisitFiles>,
     /// Variables that count as set in this visit of the node.
     pub set: BTreeSet<String>,
+    /// Files that the model knows.
+    pub known: CallFiles,
     /// Frame whose state the call sees; none for the run's own workflow.
     pub frame: Option<FrameId>,
 }
@@ -278,6 +281,7 @@ pub struct Machine {
     said: anchor::SaidWords,
     /// Digests of the project's files that this run wrote last, by path.
     written: Arc<BTreeMap<String, String>>,
+    known: Arc<KnownFiles>,
     /// Number of surveys so far.
     surveys: u64,
     input: Option<Arc<str>>,
@@ -305,7 +309,7 @@ impl Machine {
     /// Creates a run in this state that has not started.
     pub fn new(subject: Subject, settings: RunSettings, run_state: RunState) -> Self {
         let context = Context::new(settings.window_tokens);
-        let tells_moves = subject.package().is_some_and(|package| names_moves(package));
+        let tells_moves = subject.package().is_some_and(|package| calls::names_moves(package));
         Self {
             subject,
             settings,
@@ -321,6 +325,7 @@ impl Machine {
             waiting: Vec::new(),
             said: anchor::SaidWords::default(),
             written: Arc::default(),
+            known: Arc::default(),
             surveys: 0,
             input: None,
             confirmation: Confirmation::Needed,
@@ -638,14 +643,6 @@ impl Rest {
     fn of(phase: Phase) -> Self {
         Self { phase, reason: None, message: None, question: None }
     }
-}
-
-/// Returns true if a step of the package speaks of tools that move or delete files.
-fn names_moves(package: &Package) -> bool {
-    let names = [Tool::Move, Tool::Delete].map(|tool| [tool.name(), tool.wire_name()]);
-    let steps = package.workflows().iter().flat_map(|workflow| workflow.steps.values());
-    let mut steps = steps.map(|step| step.body());
-    steps.any(|text| names.iter().flatten().any(|name| text.contains(name)))
 }
 
 fn tell(kind: EventKind) -> Effect {

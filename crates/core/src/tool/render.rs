@@ -45,10 +45,11 @@ fn rendered(tool: &str, arguments: &str, result: &str) -> Option<String> {
 
 fn done(tool: Tool, arguments: &str, answer: Fields<'_>) -> Option<String> {
     // A note is the whole answer: the content stands elsewhere in the context.
-    if let Some(note) = answer.text("note").filter(|_| !answer.has("answer")) {
-        return Some(note.to_owned());
-    }
     let digest = digest_rule(arguments);
+    if let Some(note) = answer.text("note").filter(|_| !answer.has("answer")) {
+        let digest = digest.item(answer, "sha256");
+        return Some(format!("{note}{}", digest.trim_start_matches(',')));
+    }
     match tool {
         Tool::Read => files::read(answer, digest),
         Tool::List => files::list(answer),

@@ -278,6 +278,7 @@ fn call_context<'o>(job: &'o CallJob, now: &'o str, deadline: &'o Deadline) -> C
         outputs: job.outputs,
         files: &job.files,
         set: &job.set,
+        known: &job.known,
         confirmation: job.confirmation,
         moves: match job.moves {
             Moves::Free => tools::Moves::Free,

@@ -20,7 +20,7 @@ use super::ResumeError;
 use super::run::{Run, artifacts_folder};
 use crate::cancel::{Cancel, Deadline};
 use crate::step_log::{Halt, StepLog};
-use crate::tools::{CallContext, Moves};
+use crate::tools::{CallContext, CallFiles, Moves};
 
 /// Change of files that was announced and not reported as done.
 pub(super) struct Unfinished {
@@ -74,6 +74,7 @@ impl Unfinished {
             outputs: settings.outputs,
             files: &VisitFiles::default(),
             set: &BTreeSet::new(),
+            known: &CallFiles::default(),
             confirmation: Confirmation::Needed,
             moves: Moves::Free,
             deadline: &Deadline::whenever(&cancel),

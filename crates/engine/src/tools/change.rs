@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crewagent_core::call::{Call, FilePatchCall, Operation, StateCall, WriteCall};
+use crewagent_core::call::{Call, FilePatchCall, Operation, StateCall, WriteCall, WriteMode};
 use crewagent_core::event::{Answer, FileIntent, Intent, Moved, StateChange, WrittenDigest};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::guard::StateTransition;
@@ -109,6 +109,15 @@ pub(super) struct ContentDraft {
     /// Digest of the source of a move.
     pub(super) source: Option<Digest>,
     pub(super) transition: Option<Box<StateTransition>>,
+    /// True if the call has the whole new text.
+    pub(super) is_whole_text: bool,
+}
+
+impl ContentDraft {
+    /// Returns true if the file has its new content already.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.before == self.sha256
+    }
 }
 
 /// Returns the files of a call in the order of their names in it; none if the call writes none.
@@ -195,14 +204,18 @@ impl Tools<'_> {
         check_sources(&drafts)?;
         let places: Vec<&VPath> = drafts.iter().map(|draft| &draft.place).collect();
         call.permitted(context.policy, &places)?;
+        if let Some(answer) = self.overwritten(call, &drafts, context.known) {
+            return Ok(CallPlan::Answer(answer));
+        }
         let transition = drafts.iter().find_map(|draft| draft.transition.as_deref());
         let moved = transition.and_then(moved);
         if let (Moves::Ask, Some(moved)) = (context.moves, moved) {
             return Ok(CallPlan::Approve(moved));
         }
         let answer = self.answer(call, &drafts);
-        if drafts.iter().all(|draft| draft.before == draft.sha256) {
-            return Ok(CallPlan::Answer(answer));
+        if drafts.iter().all(ContentDraft::is_unchanged) {
+            let repeats = transition.is_none();
+            return Ok(CallPlan::Answer(Answer { repeats, ..answer }));
         }
         let files = drafts.iter().map(|draft| FileIntent {
             path: draft.path.to_string(),
@@ -268,6 +281,13 @@ impl Tools<'_> {
                 FileWork::State(_) => return Err(super::state::other_name(job.path).into()),
             }
         };
+        let is_whole_text = match &job.work {
+            FileWork::Write(call) => call.mode != WriteMode::Append || target.old.is_none(),
+            FileWork::Patches(_)
+            | FileWork::MoveIn(_)
+            | FileWork::Remove(_)
+            | FileWork::State(_) => false,
+        };
         let (before, old_size) = target.old.as_ref().map(|old| (old.sha256, old.size)).unzip();
         let old = target.old.filter(crate::mounts::FileContent::is_whole);
         Ok(ContentDraft {
@@ -279,6 +299,7 @@ impl Tools<'_> {
             sha256: after.as_ref().map(|bytes| Digest::of(bytes)),
             after,
             source,
+            is_whole_text: is_whole_text && transition.is_none(),
             transition,
         })
     }
@@ -315,7 +336,12 @@ impl Tools<'_> {
             (_, [only]) => done(&FileReport::new(call, only, None), created),
             (_, several) => done(&FileReports::new(call, several), created),
         };
-        Answer { wrote: drafts.iter().filter_map(written).collect(), ..answer }
+        let changed = drafts.iter().filter(|draft| !draft.is_unchanged());
+        Answer {
+            wrote: changed.filter_map(written).collect(),
+            shown: drafts.iter().filter_map(super::known::written_text).collect(),
+            ..answer
+        }
     }
 
     /// Returns the path of a draft that creates or changes an artifact.

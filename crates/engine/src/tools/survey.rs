@@ -26,6 +26,7 @@ pub(crate) fn survey(
     for wanted in &plan.inputs {
         inputs.extend(input(mounts, plan, wanted, &mut room)?);
     }
+    inputs.retain(|input| !plan.known.contains(&(input.path.clone(), input.sha256.clone())));
     let outputs = plan.outputs.iter().map(|path| output(mounts, plan, path));
     Ok((inputs, outputs.collect::<Result<_, _>>()?))
 }

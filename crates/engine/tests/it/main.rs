@@ -15,6 +15,7 @@ mod forks;
 mod golden;
 mod golden_fixture;
 mod journal;
+mod known_files;
 mod mounts;
 mod outputs;
 mod proofs;

@@ -110,6 +110,9 @@ fn a_change_of_agent_is_named() {
 fn a_call_is_one_line_whatever_the_terminal() {
     let read = call("fs.read", "@project/a.md", answer(json!({ "ok": true, "bytes": 3277 })));
     check_lines(read.into(), "  ✓ fs.read @project/a.md  3.2 KiB\n");
+    let pointer = answer(json!({ "ok": true, "bytes": 3277, "unchanged": "inputs" }));
+    let again = call("fs.read", "@project/a.md", Answer { repeats: true, ..pointer });
+    check_lines(again.into(), "  ✓ fs.read @project/a.md  unchanged\n");
     let window = answer(json!({ "ok": true, "bytes": 3277, "content": "a\nb\n" }));
     check_lines(
         call("fs.read", "@project/a.md:3-4", window).into(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crewagent_format::integrity::Digest;
 use crewagent_format::package::graph::Node;
 use jiff::Timestamp;
 
@@ -9,10 +10,12 @@ use super::{Ask, Effect, Machine, Stance, Subject, tell};
 use crate::context::{Cut, tokens_of};
 use crate::event::{
     ContextCut, EventKind, ModelStopped, NodeEntered, Phase, Reason, StateChange, StoppedBy,
+    SurveyedInput,
 };
 use crate::frame_id::FrameId;
 use crate::prompt::{self, Brief, CalledBy, Directive, NodeMessage, RulesFor, SaidExchange};
 use crate::state::frame::{Caller, Frame};
+use crate::vpath::{Mount, VPath};
 
 pub(super) use crate::prompt::RunIntent;
 
@@ -25,6 +28,10 @@ pub(super) struct AnchorPosition {
     pub(super) shown: ShownPosition,
     /// Survey of the current node, from its first request on.
     pub(super) survey: Option<NodeEntered>,
+    /// True if the user spoke since the files of the node were looked at.
+    pub(super) is_stale: bool,
+    /// Inputs that have changed since, for the next message.
+    pub(super) changed_inputs: Vec<SurveyedInput>,
     /// True if the model knows what the active workflow is about.
     pub(super) is_introduced: bool,
     /// Return of the workflow that was called last.
@@ -49,6 +56,8 @@ impl Default for AnchorPosition {
             intent: RunIntent::Start,
             shown: ShownPosition::Nothing,
             survey: None,
+            is_stale: false,
+            changed_inputs: Vec::new(),
             is_introduced: false,
             last_call: None,
             not_executed: Vec::new(),
@@ -81,6 +90,7 @@ impl Machine {
         if self.needs_node_message() {
             let text = self.message_of_node();
             self.show(ShownPosition::Node, text);
+            self.know_message();
         }
         let is_over = self.run_state.complete && self.workflow().is_some();
         if is_over && !self.waiting.is_empty() && self.anchor.shown != ShownPosition::Completed {
@@ -88,11 +98,41 @@ impl Machine {
             let text = self.message_of_completion();
             self.show(ShownPosition::Completed, text);
         }
+        self.anchor.is_stale = false;
+        let changed = std::mem::take(&mut self.anchor.changed_inputs);
+        let mut inputs = prompt::inputs(&changed).filter(|_| !self.waiting.is_empty());
         for words in std::mem::take(&mut self.waiting) {
             let said: Arc<str> = prompt::user_input(&words, self.node_name()).into();
             let asked = self.said.last.take();
             self.keep_exchange(asked, said.clone());
-            self.context.user_input(said.to_string());
+            match inputs.take() {
+                Some(inputs) => {
+                    Arc::make_mut(&mut self.known).show(&changed);
+                    self.context.user_input(format!("{inputs}\n\n{said}"));
+                }
+                None => self.context.user_input(said.to_string()),
+            }
+        }
+    }
+
+    /// Remembers the files that the message of the node shows.
+    fn know_message(&mut self) {
+        let step = self.workflow().and_then(|workflow| {
+            let node = workflow.graph.node(&self.run_state.current_node_id)?;
+            prompt::full_step(workflow, node, self.policy().state_tool(), self.step_bytes())?;
+            let text = &workflow.steps.get(&node.id)?.text;
+            Some((VPath::new(Mount::Package, node.file.as_str())?, Digest::of(text.as_bytes())))
+        });
+        let inputs = self.anchor.survey.as_ref().map(|survey| survey.inputs.as_slice());
+        Arc::make_mut(&mut self.known).anchor(inputs.unwrap_or_default(), step);
+    }
+
+    /// Returns the size of the largest step that a brief shows. A model that cannot read files gets the text there or
+    /// not at all.
+    fn step_bytes(&self) -> u64 {
+        match self.policy().fs.enabled {
+            true => self.settings.inline_step_bytes,
+            false => prompt::STEP_MAX_BYTES as u64,
         }
     }
 
@@ -144,12 +184,7 @@ impl Machine {
                 caller: self.called_by(),
                 not_executed: &self.anchor.not_executed,
                 state: policy.state_tool(),
-                // A model that cannot read files gets the text here or not at all.
-                step_bytes: if policy.fs.enabled {
-                    self.settings.inline_step_bytes
-                } else {
-                    prompt::STEP_MAX_BYTES as u64
-                },
+                step_bytes: self.step_bytes(),
             },
         }))
     }
@@ -211,6 +246,10 @@ impl Machine {
         self.speak();
         self.context.set_system(self.system_layers());
         let cut = self.context.fit();
+        if cut.is_some() {
+            // An answer that points at them would point at nothing.
+            Arc::make_mut(&mut self.known).forget_cut();
+        }
         self.count_cut(cut);
         if let Some(cut) = self.cut.take() {
             let kind = EventKind::from(ContextCut { messages: cut.messages, bytes: cut.bytes });
@@ -302,6 +341,9 @@ impl Machine {
         self.said.before.append(&mut self.said.here);
         self.anchor.shown = ShownPosition::Nothing;
         self.anchor.survey = None;
+        self.anchor.is_stale = false;
+        self.anchor.changed_inputs.clear();
+        self.known = Arc::default();
     }
 
     fn count_cut(&mut self, cut: Option<Cut>) {

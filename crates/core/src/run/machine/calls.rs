@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use crewagent_format::package::Package;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::{CallJob, Effect, Machine, Moves, Stance, Whole, tell};
+use super::{CallFiles, CallJob, Effect, Machine, Moves, Stance, Whole, tell};
 use crate::event::{
     Answer, EventKind, Finish, Phase, Reason, Reply, StateChange, ToolFinished, WrittenDigest,
 };
@@ -160,7 +161,6 @@ impl Machine {
         Some(CallJob {
             turn: self.replies,
             repaired: self.batch.repaired.get(&call.id).cloned().unwrap_or_default(),
-            call,
             whole,
             policy: self.policy().into(),
             created: self.created.clone(),
@@ -171,7 +171,9 @@ impl Machine {
             outputs: self.settings.outputs,
             files: self.files.current(),
             set: self.variables.counted(&self.run_state),
+            known: self.call_files(&call),
             frame: self.frame(),
+            call,
         })
     }
 
@@ -205,6 +207,7 @@ impl Machine {
         let created = answer.created.iter().filter_map(|path| ProjectPath::parse(path).ok());
         self.created.extend(created);
         self.note_written(answer);
+        Arc::make_mut(&mut self.known).take(&call, answer);
         let stop = stop.or_else(|| self.stop_of(&call, answer, state.as_ref()));
         if let Some(change) = state {
             self.changed(change, now, effects);
@@ -278,6 +281,22 @@ impl Machine {
         effects.push(tell(EventKind::from(Box::new(change))));
     }
 
+    /// Returns what the model knows of files at a call.
+    fn call_files(&self, call: &ToolCall) -> CallFiles {
+        CallFiles {
+            known: self.known.clone(),
+            written: self.written.clone(),
+            outputs: self.declared_outputs(),
+            answer: self.known.answer_to(call),
+            // A file that changed since the user approved is shown again, unless the rule no longer asks.
+            is_put_to_user: self
+                .grants
+                .once
+                .as_ref()
+                .is_some_and(|once| !self.grants.rules.contains(&once.rule)),
+        }
+    }
+
     /// Remembers the digests of the files that a call wrote.
     fn note_written(&mut self, answer: &Answer) {
         for WrittenDigest { path, sha256 } in &answer.wrote {
@@ -306,6 +325,14 @@ fn described(call: &ToolCall) -> String {
         Some(path) => format!("{name} {path}"),
         None => name.to_owned(),
     }
+}
+
+/// Returns true if a step of the package speaks of tools that move or delete files.
+pub(super) fn names_moves(package: &Package) -> bool {
+    let names = [Tool::Move, Tool::Delete].map(|tool| [tool.name(), tool.wire_name()]);
+    let steps = package.workflows().iter().flat_map(|workflow| workflow.steps.values());
+    let mut steps = steps.map(|step| step.body());
+    steps.any(|text| names.iter().flatten().any(|name| text.contains(name)))
 }
 
 fn is_question(call: &ToolCall) -> bool {

@@ -76,10 +76,12 @@ impl Machine {
             None if self.queue.is_empty() => {
                 // An approval belongs to the conversation in which it was given.
                 self.confirmation = Confirmation::Needed;
+                self.anchor.is_stale = true;
                 self.waiting.push(words);
                 self.ask_model(now, effects);
             }
             None => {
+                self.anchor.is_stale = true;
                 self.waiting.push(words);
                 self.next_call(now, effects);
             }

@@ -1,16 +1,18 @@
 //! The survey of a node: which files are looked at when it is entered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::anchor::ShownPosition;
 use super::{Effect, Machine, Stance};
-use crate::event::NodeEntered;
+use crate::event::{NodeEntered, SurveyedInput};
 use crate::policy::Policy;
 use crate::prompt::{self, WantedInput};
 use crate::state::output::Output;
 use crate::state::project_path::ProjectPath;
+use crate::vpath::{Mount, VPath};
 
 /// Bytes a token of the window has in an estimate; an eighth of the window may be inputs.
 const WINDOW_BYTES_PER_TOKEN: u64 = 3;
@@ -29,6 +31,8 @@ pub struct SurveyPlan {
     pub outputs: Vec<ProjectPath>,
     /// Digests of the files that this run wrote last, by path.
     pub written: Arc<BTreeMap<String, String>>,
+    /// Files that the model knows, as mount path and digest; they are left out. A file that is missing has no digest.
+    pub known: BTreeSet<(String, Option<String>)>,
     /// Policy of the effective agent.
     pub policy: Arc<Policy>,
     /// Largest file that is shown whole, in bytes.
@@ -40,7 +44,15 @@ pub struct SurveyPlan {
 impl Machine {
     /// Returns true if the files of the node must be looked at before the model is asked.
     pub(super) fn needs_survey(&self) -> bool {
-        self.needs_node_message() && self.anchor.survey.is_none()
+        match &self.anchor.survey {
+            None => self.needs_node_message(),
+            // The user may have changed them before speaking.
+            Some(survey) => {
+                let is_here =
+                    self.anchor.shown == ShownPosition::Node && self.node_name().is_some();
+                self.anchor.is_stale && is_here && !survey.inputs.is_empty()
+            }
+        }
     }
 
     /// Looks at the files of the node.
@@ -61,13 +73,48 @@ impl Machine {
             return;
         }
         self.surveys += 1;
-        self.files.survey(&entered);
-        self.anchor.survey = Some(entered);
+        self.anchor.is_stale = false;
+        match self.anchor.survey.as_mut().filter(|_| entered.again) {
+            None => {
+                self.files.survey(&entered);
+                self.anchor.survey = Some(entered);
+            }
+            Some(survey) => {
+                for input in &entered.inputs {
+                    let known = survey.inputs.iter_mut().filter(|known| known.path == input.path);
+                    known.for_each(|known| *known = input.clone());
+                }
+                self.anchor.changed_inputs = entered.inputs;
+            }
+        }
         self.ask_model(now, effects);
     }
 
-    /// Returns the survey of the current node; none without a workflow.
+    /// Returns the survey of the current node; none without a workflow. A node that was surveyed already is asked for
+    /// the inputs that have changed since.
     pub(super) fn survey_plan(&self) -> Option<SurveyPlan> {
+        let plan = self.first_survey_plan()?;
+        let Some(survey) = &self.anchor.survey else { return Some(plan) };
+        let again = |input: &SurveyedInput| {
+            Some(WantedInput { path: VPath::parse(&input.path).ok()?, is_declared: true })
+        };
+        let surveyed = survey.inputs.iter().map(|input| (input.path.clone(), input.sha256.clone()));
+        let seen = self.known.seen().iter();
+        let seen = seen.map(|(path, sha256)| (path.clone(), Some(sha256.clone())));
+        let own = self.written.iter().filter_map(|(path, sha256)| {
+            let path = VPath::new(Mount::Project, path)?;
+            Some((path.to_string(), Some(sha256.clone())))
+        });
+        Some(SurveyPlan {
+            entered: NodeEntered { again: true, ..plan.entered },
+            inputs: survey.inputs.iter().filter_map(again).collect(),
+            outputs: Vec::new(),
+            known: surveyed.chain(seen).chain(own).collect(),
+            ..plan
+        })
+    }
+
+    fn first_survey_plan(&self) -> Option<SurveyPlan> {
         let workflow = self.workflow()?;
         let node = workflow.graph.node(&self.run_state.current_node_id)?;
         let variables = &self.run_state.variables;
@@ -75,11 +122,6 @@ impl Machine {
         let mut inputs = prompt::wanted_inputs(workflow, node, variables);
         // Without file tools a model gets what the node declares and nothing else.
         inputs.retain(|input| input.is_declared || policy.fs.enabled);
-        let outputs =
-            node.outputs.iter().filter_map(|declared| match Output::of(declared, variables) {
-                Output::File(path) => Some(path),
-                Output::Open(_) | Output::Pattern(_) | Output::Outside(_) => None,
-            });
         let progress = prompt::progress(&workflow.graph, &self.run_state);
         let window = self.settings.window_tokens.saturating_mul(WINDOW_BYTES_PER_TOKEN);
         Some(SurveyPlan {
@@ -91,14 +133,29 @@ impl Machine {
                 of: progress.of,
                 inputs: Vec::new(),
                 outputs: Vec::new(),
+                again: false,
             },
             inputs,
-            outputs: outputs.collect(),
+            outputs: self.declared_outputs(),
             written: self.written.clone(),
+            known: BTreeSet::new(),
             policy: policy.into(),
             input_bytes: self.settings.inline_input_bytes,
             inputs_bytes: self.settings.inline_inputs_bytes.min(window / WINDOW_SHARE),
         })
+    }
+
+    /// Returns the outputs that the current node declares, as far as their names are known.
+    pub(super) fn declared_outputs(&self) -> Vec<ProjectPath> {
+        let node = self.workflow().zip(self.node_name());
+        let node = node.and_then(|(workflow, name)| workflow.graph.node(name));
+        let declared = node.map(|node| node.outputs.as_slice()).unwrap_or_default();
+        let outputs =
+            declared.iter().filter_map(|name| match Output::of(name, &self.run_state.variables) {
+                Output::File(path) => Some(path),
+                Output::Open(_) | Output::Pattern(_) | Output::Outside(_) => None,
+            });
+        outputs.collect()
     }
 
     /// Returns the number of this visit of the current node, from 1.

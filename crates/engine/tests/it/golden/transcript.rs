@@ -92,10 +92,11 @@ fn line(kind: &EventKind, text: &mut String) {
             writeln!(text, "  {tool} {verdict}: {}", shown(&answer.result))
         }
         EventKind::State(StateEvent::Entered(entered)) => {
-            let NodeEntered { node_id, visit, step, of, inputs, outputs } = &**entered;
+            let NodeEntered { node_id, visit, step, of, inputs, outputs, again } = &**entered;
+            let again = if *again { " again" } else { "" };
             writeln!(
                 text,
-                "node: {node_id}, visit {visit}, step {step} of {of}, {} inputs, {} outputs",
+                "node{again}: {node_id}, visit {visit}, step {step} of {of}, {} inputs, {} outputs",
                 inputs.len(),
                 outputs.len()
             )

@@ -1,13 +1,14 @@
 //! The fixture of the tools: a run's tools on real folders, and calls as a model writes them.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use crewagent_core::call::Call;
 use crewagent_core::event::{Answer, Intent, StateChange};
+use crewagent_core::message::ToolCall;
 use crewagent_core::policy::{FsPolicy, Policy};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{InitialValues, StateDocument};
@@ -18,11 +19,12 @@ use crewagent_engine::cancel::Deadline;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::mounts::{MountError, Mounts, Roots};
 use crewagent_engine::tools::{
-    CallContext, CallPlan, ChangeOutcome, Moves, PlannedChange, Recent, Tools,
+    CallContext, CallFiles, CallPlan, ChangeOutcome, Moves, PlannedChange, Recent, Tools,
 };
+use crewagent_format::integrity::Digest;
 use crewagent_format::package::{Workflow, check};
 use crewagent_testkit::package::MemoryFiles;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
 
 use crate::mounts::fixture::SECRET;
@@ -69,6 +71,10 @@ pub(crate) struct ToolsFixture {
     pub(crate) moves: Moves,
     pub(crate) created: RefCell<Vec<ProjectPath>>,
     pub(crate) deadline: Deadline,
+    /// True if the run wrote all files of the project.
+    pub(crate) owns_all: bool,
+    /// Files that the model knows.
+    pub(crate) known: RefCell<CallFiles>,
 }
 
 /// The result of a call.
@@ -106,6 +112,8 @@ impl ToolsFixture {
             moves: Moves::Free,
             created: RefCell::default(),
             deadline: Deadline::default(),
+            owns_all: true,
+            known: RefCell::default(),
             scratch,
         }
     }
@@ -148,7 +156,8 @@ impl ToolsFixture {
     pub(crate) fn plan(&self, name: &str, arguments: Json) -> CallPlan {
         let call = self.parse(name, &arguments).unwrap();
         let created = self.created.borrow().clone();
-        tools(&self.mounts).plan(&call, &self.context(&created)).unwrap()
+        let files = self.known_files(&named(name, &arguments));
+        tools(&self.mounts).plan(&call, &self.context(&created, &files)).unwrap()
     }
 
     /// Returns the change that a call plans.
@@ -168,10 +177,31 @@ impl ToolsFixture {
         planned: Option<&PlannedChange>,
     ) -> Result<ChangeOutcome, MountError> {
         let created = self.created.borrow().clone();
-        tools(mounts).carry_out(call, intent, planned, &self.context(&created))
+        tools(mounts).carry_out(call, intent, planned, &self.context(&created, &NOTHING_KNOWN))
     }
 
-    fn context<'a>(&'a self, created: &'a [ProjectPath]) -> CallContext<'a> {
+    /// Returns what the model knows of files at a call.
+    fn known_files(&self, call: &ToolCall) -> CallFiles {
+        let mut files = self.known.borrow().clone();
+        files.answer = files.known.answer_to(call);
+        if self.owns_all {
+            let mut own = BTreeMap::new();
+            add_digests(&self.real("project"), "", &mut own);
+            files.written = Arc::new(own);
+        }
+        files
+    }
+
+    /// Remembers what an answer tells of files, as the run does.
+    fn learn(&self, call: &ToolCall, answer: &Answer) {
+        let mut files = self.known.borrow_mut();
+        Arc::make_mut(&mut files.known).take(call, answer);
+        let wrote =
+            answer.wrote.iter().filter_map(|one| Some((one.path.clone(), one.sha256.clone()?)));
+        Arc::make_mut(&mut files.written).extend(wrote);
+    }
+
+    fn context<'a>(&'a self, created: &'a [ProjectPath], files: &'a CallFiles) -> CallContext<'a> {
         CallContext {
             policy: &self.policy,
             created,
@@ -180,6 +210,7 @@ impl ToolsFixture {
             outputs: self.outputs,
             files: &self.files,
             set: &NOTHING_SET,
+            known: files,
             confirmation: self.confirmation,
             moves: self.moves,
             deadline: &self.deadline,
@@ -194,7 +225,10 @@ impl ToolsFixture {
             Err(refusal) => return CallOutcome::refusal(&refusal),
         };
         let created = self.created.borrow().clone();
-        let described = match tools(&self.mounts).plan(&call, &self.context(&created)).unwrap() {
+        let named = named(name, &arguments);
+        let files = self.known_files(&named);
+        let context = self.context(&created, &files);
+        let described = match tools(&self.mounts).plan(&call, &context).unwrap() {
             CallPlan::Answer(answer) => CallOutcome::new(answer, None),
             CallPlan::Change(change) => {
                 let outcome =
@@ -203,6 +237,9 @@ impl ToolsFixture {
             }
             other @ (CallPlan::Ask(_) | CallPlan::Approve(_)) => panic!("{other:?}"),
         };
+        if !self.owns_all {
+            self.learn(&named, &described.answer);
+        }
         let mut books = self.created.borrow_mut();
         if described.state.is_some() {
             books.clear();
@@ -305,7 +342,20 @@ pub(crate) fn refusal_code(mounts: &Mounts, name: &str, arguments: Json) -> Opti
         Err(refusal) => return Some(refusal.code),
     };
     let never = Deadline::default();
-    match tools(mounts).plan(&call, &context(&policy, &never)).unwrap() {
+    let mut files = CallFiles::default();
+    let plan = |files: &CallFiles| {
+        let context = CallContext { known: files, ..context(&policy, &never) };
+        tools(mounts).plan(&call, &context).unwrap()
+    };
+    let mut planned = plan(&files);
+    if let CallPlan::Answer(answer) = &planned
+        && !answer.warned.is_empty()
+    {
+        // The model insists on overwriting a file of the user.
+        Arc::make_mut(&mut files.known).take(&named(name, &arguments), answer);
+        planned = plan(&files);
+    }
+    match planned {
         CallPlan::Answer(answer) => answer.refused,
         CallPlan::Change(_) | CallPlan::Ask(_) | CallPlan::Approve(_) => None,
     }
@@ -316,6 +366,26 @@ static NOTHING_SET: BTreeSet<String> = BTreeSet::new();
 
 /// Files of a visit in which nothing was written.
 static NO_FILES: VisitFiles = VisitFiles::none();
+/// Files of a model that knows nothing.
+static NOTHING_KNOWN: LazyLock<CallFiles> = LazyLock::new(CallFiles::default);
+
+/// Returns a call as the model makes it.
+fn named(name: &str, arguments: &Json) -> ToolCall {
+    let arguments = arguments.to_string().into();
+    ToolCall { id: "c0".into(), name: name.to_owned(), arguments, extra: Map::new() }
+}
+
+/// Adds the digests of all files below a folder.
+fn add_digests(folder: &Path, path: &str, digests: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = format!("{path}{}", entry.file_name().to_string_lossy());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            add_digests(&entry.path(), &format!("{name}/"), digests);
+        } else if let Ok(bytes) = fs::read(entry.path()) {
+            digests.insert(name, Digest::of(&bytes).to_string());
+        }
+    }
+}
 
 fn context<'a>(policy: &'a Policy, deadline: &'a Deadline) -> CallContext<'a> {
     CallContext {
@@ -326,6 +396,7 @@ fn context<'a>(policy: &'a Policy, deadline: &'a Deadline) -> CallContext<'a> {
         outputs: OutputRule::Changed,
         files: &NO_FILES,
         set: &NOTHING_SET,
+        known: &NOTHING_KNOWN,
         confirmation: Confirmation::Needed,
         moves: Moves::Free,
         deadline,

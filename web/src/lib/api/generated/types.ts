@@ -80,6 +80,19 @@ created?: Array<string>,
  */
 wrote?: Array<WrittenDigest>, 
 /**
+ * Files whose text the model knows from the call or its answer.
+ */
+shown?: Array<ShownFile>, 
+/**
+ * Files of the user that the call would have overwritten, with the digests that they have. The same call again
+ * overwrites them.
+ */
+warned?: Array<WrittenDigest>, 
+/**
+ * True if the call gave nothing new: what it asked for stands in the context, or the file has this content.
+ */
+repeats?: boolean, 
+/**
  * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
  */
 endsReply?: boolean, };
@@ -100,6 +113,10 @@ rule: Rule,
  * The files that would change. What becomes of the run's state is not among them.
  */
 files?: Array<FileChange>, 
+/**
+ * The move that the same call makes.
+ */
+moved?: Moved, 
 /**
  * The arguments, exactly as the model wrote them, of a call that is not about files.
  */
@@ -2185,7 +2202,12 @@ inputs?: Array<SurveyedInput>,
 /**
  * Files that the step has to write.
  */
-outputs?: Array<SurveyedOutput>, };
+outputs?: Array<SurveyedOutput>, 
+/**
+ * True if the files were looked at again in the same visit, because the user spoke: `inputs` has those that
+ * changed since.
+ */
+again?: boolean, };
 
 /**
  * Nothing to say: `{}`.
@@ -3855,6 +3877,31 @@ settings: Array<Setting>,
 path: string, };
 
 /**
+ * A file whose text stands in the answer of a call, or in the call itself.
+ */
+export type ShownFile = { 
+/**
+ * The mount path.
+ */
+path: string, 
+/**
+ * The digest of the whole file.
+ */
+sha256: string, 
+/**
+ * The first line that is shown, from 1.
+ */
+start: number, 
+/**
+ * The last line that is shown.
+ */
+end: number, 
+/**
+ * True if the model wrote it, and false if it read it.
+ */
+written?: boolean, };
+
+/**
  * Source of rules.
  */
 export type Source = "settings" | "run";
@@ -4144,6 +4191,19 @@ created?: Array<string>,
  * Files of the project that the call wrote or removed, with their digests.
  */
 wrote?: Array<WrittenDigest>, 
+/**
+ * Files whose text the model knows from the call or its answer.
+ */
+shown?: Array<ShownFile>, 
+/**
+ * Files of the user that the call would have overwritten, with the digests that they have. The same call again
+ * overwrites them.
+ */
+warned?: Array<WrittenDigest>, 
+/**
+ * True if the call gave nothing new: what it asked for stands in the context, or the file has this content.
+ */
+repeats?: boolean, 
 /**
  * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
  */
