@@ -23,7 +23,7 @@ use crewagent_format::package::graph::{Edge, Node};
 use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::document::{Proposed, StateDocument};
 use super::next::Next;
@@ -69,6 +69,56 @@ impl VisitVariables<'static> {
         static NOTHING: BTreeSet<String> = BTreeSet::new();
         Self { before: &NOTHING, named: &[] }
     }
+}
+
+/// Facts that the declarations of a node are checked against.
+#[derive(Clone, Copy)]
+pub struct NodeVisit<'a> {
+    pub workflow: &'a Workflow,
+    /// Returns true if the path exists in the project.
+    pub exists: &'a dyn Fn(&ProjectPath) -> bool,
+    pub variables: &'a Map<String, Json>,
+    /// Variables before the change that is checked.
+    pub old_variables: &'a Map<String, Json>,
+    pub set: VisitVariables<'a>,
+    /// Nodes that were completed before.
+    pub done: &'a [String],
+    pub outputs: VisitOutputs<'a>,
+    /// Current time, as RFC 3339.
+    pub now: &'a str,
+    pub author: Author,
+}
+
+impl<'a> NodeVisit<'a> {
+    /// Returns the facts after a proposed change.
+    fn after(proposal: &Proposal<'a>, new: &'a StateDocument) -> Self {
+        Self {
+            workflow: proposal.workflow,
+            exists: proposal.exists,
+            variables: new.variables(),
+            old_variables: proposal.old.variables(),
+            set: proposal.variables,
+            done: &proposal.old.front().steps_completed,
+            outputs: proposal.outputs,
+            now: proposal.now,
+            author: proposal.author,
+        }
+    }
+}
+
+/// Declarations of a node that are not fulfilled yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MissingParts {
+    pub files: Vec<String>,
+    pub variables: Vec<String>,
+}
+
+/// Returns what a node still lacks before it may be left.
+pub fn missing_parts(visit: &NodeVisit<'_>, node: &Node) -> MissingParts {
+    let Needs { outputs, variables, .. } = Needs::of(visit, node);
+    let variables = variables.into_iter().map(|variable| variable.name).collect();
+    let files = outputs.open.into_iter().map(|output| output.name).collect();
+    MissingParts { files, variables }
 }
 
 /// Author of a proposed change.
@@ -289,7 +339,8 @@ fn judge<'a>(proposal: &Proposal<'a>, new: &'a StateDocument) -> Result<LegalCha
     let mut needs = Vec::new();
     if proposal.missing != MissingRule::Off {
         let concerned = [change.left(), change.completed()].into_iter().flatten();
-        needs.extend(concerned.map(|node| Needs::of(proposal, node, new)));
+        let visit = NodeVisit::after(proposal, new);
+        needs.extend(concerned.map(|node| Needs::of(&visit, node)));
     }
     let demanded: Vec<&Needs> = match proposal.missing {
         MissingRule::Enforce => needs.iter().filter(|needs| needs.is_open()).collect(),

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::change::StateDifference;
 use super::needs::Needs;
 use super::rules::{GuardRule, Violation};
-use super::{Author, MissingRule, Proposal};
+use super::{Author, MissingRule, NodeVisit, Proposal};
 use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{STATE_FILE, StateDocument};
@@ -113,7 +113,8 @@ pub(super) fn situated(
     let target = document.current_node_id(graph);
     let completed = Some(target).filter(|id| *id != current && document.is_complete(graph));
     let nodes = [Some(current), completed].into_iter().flatten().filter_map(|id| graph.node(id));
-    let needs: Vec<Needs> = nodes.map(|node| Needs::of(proposal, node, document)).collect();
+    let visit = NodeVisit::after(proposal, document);
+    let needs: Vec<Needs> = nodes.map(|node| Needs::of(&visit, node)).collect();
     if needs.iter().any(Needs::is_open) {
         let outputs: Vec<&String> =
             needs.iter().flat_map(|needs| &needs.outputs.open).map(|output| &output.name).collect();

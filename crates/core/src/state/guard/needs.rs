@@ -6,7 +6,7 @@ use crewagent_format::wording::{joined, quoted_up_to, ticked};
 use serde_json::Value as Json;
 
 use super::outputs::JudgedOutputs;
-use super::{Author, Proposal};
+use super::{Author, NodeVisit, Proposal};
 use crate::state::document::{STATUS, StateDocument};
 use crate::state::output::{Output, is_blank};
 
@@ -40,24 +40,24 @@ enum VariableGap {
 
 impl Needs {
     /// Checks every declaration of the node. The graph's outputs count, not the step's.
-    pub(super) fn of(proposal: &Proposal<'_>, node: &Node, document: &StateDocument) -> Self {
+    pub(super) fn of(visit: &NodeVisit<'_>, node: &Node) -> Self {
         let mut needs = Self {
             node: node.id.clone(),
             outputs: JudgedOutputs::default(),
             variables: Vec::new(),
-            author: proposal.author,
+            author: visit.author,
         };
         for declared in &node.outputs {
-            let output = Output::of(declared, document.variables());
-            needs.outputs.judge(proposal, declared, output);
+            let output = Output::of(declared, visit.variables);
+            needs.outputs.judge(visit, node, declared, output);
         }
-        needs.outputs.check_kept(proposal);
-        let step = proposal.workflow.steps.get(&node.id);
+        needs.outputs.check_kept(visit);
+        let step = visit.workflow.steps.get(&node.id);
         let declared = step.map(|step| step.front.sets_variables.as_slice()).unwrap_or_default();
         // The runtime itself records that a workflow is complete.
         let declared = declared.iter().filter(|name| name.as_str() != STATUS);
         needs.variables.extend(declared.filter_map(|name| {
-            let gap = gap(proposal, node, name, document)?;
+            let gap = gap(visit, node, name)?;
             Some(UnsetVariable { name: name.clone(), gap })
         }));
         needs
@@ -122,34 +122,29 @@ impl UnsetVariable {
 }
 
 /// Returns why a variable does not count as set; none if it does.
-fn gap(
-    proposal: &Proposal<'_>,
-    node: &Node,
-    name: &str,
-    document: &StateDocument,
-) -> Option<VariableGap> {
-    let Some(value) = document.variables().get(name).filter(|value| !value.is_null()) else {
-        let is_named = proposal.variables.named.iter().any(|named| named == name);
+fn gap(visit: &NodeVisit<'_>, node: &Node, name: &str) -> Option<VariableGap> {
+    let Some(value) = visit.variables.get(name).filter(|value| !value.is_null()) else {
+        let is_named = visit.set.named.iter().any(|named| named == name);
         return Some(if is_named { VariableGap::Empty } else { VariableGap::Missing });
     };
     if is_empty(value) {
         return Some(VariableGap::Empty);
     }
-    if is_set(proposal, name, document) {
+    if is_set(visit, name) {
         return None;
     }
     let shown = match value.as_str() {
         Some(text) => quoted_up_to(text, SHOWN_CHARS),
         None => crewagent_format::wording::cut(&value.to_string(), SHOWN_CHARS),
     };
-    let was_here = proposal.old.front().steps_completed.iter().any(|id| id == node.id.as_str());
+    let was_here = visit.done.iter().any(|id| id == node.id.as_str());
     Some(if was_here { VariableGap::EarlierVisit(shown) } else { VariableGap::OtherNode(shown) })
 }
 
-fn is_set(proposal: &Proposal<'_>, name: &str, document: &StateDocument) -> bool {
-    let is_named = proposal.variables.named.iter().any(|named| named == name);
-    let has_changed = || document.variables().get(name) != proposal.old.variables().get(name);
-    is_named || proposal.variables.before.contains(name) || has_changed()
+fn is_set(visit: &NodeVisit<'_>, name: &str) -> bool {
+    let is_named = visit.set.named.iter().any(|named| named == name);
+    let has_changed = || visit.variables.get(name) != visit.old_variables.get(name);
+    is_named || visit.set.before.contains(name) || has_changed()
 }
 
 /// Returns the names of the variables that a change sets: those that it names, and those whose value it alters.

@@ -1,9 +1,10 @@
 //! Declared outputs of a node: a file counts that this visit created or changed, and that has a content.
 
+use crewagent_format::package::graph::Node;
 use crewagent_format::wording::ticked;
 use jiff::Timestamp;
 
-use super::{Author, Proposal};
+use super::{Author, NodeVisit};
 use crate::state::output::{Output, is_placeholder, matches_pattern};
 use crate::state::project_path::ProjectPath;
 use crate::state::visit_files::{OutputRule, VisitFiles};
@@ -69,12 +70,18 @@ pub(super) struct JudgedOutputs {
 
 impl JudgedOutputs {
     /// Judges one declared output.
-    pub(super) fn judge(&mut self, proposal: &Proposal<'_>, declared: &str, output: Output) {
+    pub(super) fn judge(
+        &mut self,
+        visit: &NodeVisit<'_>,
+        node: &Node,
+        declared: &str,
+        output: Output,
+    ) {
         let open = |name: String, gap: OutputGap| OpenOutput { name, gap };
         match output {
-            Output::File(path) => match gap(proposal, &path) {
+            Output::File(path) => match gap(visit, node, &path) {
                 None => {}
-                Some(OutputGap::Old(_)) if proposal.outputs.keep.contains(&path) => {
+                Some(OutputGap::Old(_)) if visit.outputs.keep.contains(&path) => {
                     self.kept.push(path);
                 }
                 Some(gap) => self.open.push(open(path.to_string(), gap)),
@@ -86,7 +93,7 @@ impl JudgedOutputs {
                 self.open.push(open(declared.to_owned(), OutputGap::Unnamed(why)));
             }
             Output::Pattern(pattern) => {
-                let mut changed = proposal.outputs.visit.changed.iter();
+                let mut changed = visit.outputs.visit.changed.iter();
                 if !changed.any(|path| matches_pattern(path, &pattern)) {
                     self.skipped.push(format!("`{declared}`: it is a pattern, not a name"));
                 }
@@ -95,8 +102,8 @@ impl JudgedOutputs {
     }
 
     /// Checks that there is a file for each name in `keep`.
-    pub(super) fn check_kept(&mut self, proposal: &Proposal<'_>) {
-        let gone = proposal.outputs.keep.iter().filter(|path| !(proposal.exists)(path));
+    pub(super) fn check_kept(&mut self, visit: &NodeVisit<'_>) {
+        let gone = visit.outputs.keep.iter().filter(|path| !(visit.exists)(path));
         let gone = gone
             .map(|path| OpenOutput { name: path.to_string(), gap: OutputGap::NothingToKeep })
             .collect::<Vec<_>>();
@@ -146,9 +153,9 @@ impl OpenOutput {
     }
 }
 
-fn gap(proposal: &Proposal<'_>, path: &ProjectPath) -> Option<OutputGap> {
-    let VisitOutputs { rule, visit, look, .. } = proposal.outputs;
-    if !(proposal.exists)(path) {
+fn gap(facts: &NodeVisit<'_>, node: &Node, path: &ProjectPath) -> Option<OutputGap> {
+    let VisitOutputs { rule, visit, look, .. } = facts.outputs;
+    if !(facts.exists)(path) {
         return Some(OutputGap::Missing);
     }
     if rule == OutputRule::Exist {
@@ -163,7 +170,7 @@ fn gap(proposal: &Proposal<'_>, path: &ProjectPath) -> Option<OutputGap> {
         return Some(OutputGap::Placeholder);
     }
     if !is_of_this_visit(visit, path, &file) {
-        return Some(OutputGap::Old(origin(proposal, path, &file)));
+        return Some(OutputGap::Old(origin(facts, node, path, &file)));
     }
     let template = file.sha256.as_ref().and_then(|sha256| visit.templates.get(sha256));
     template.cloned().map(OutputGap::Template)
@@ -185,16 +192,15 @@ fn is_of_this_visit(visit: &VisitFiles, path: &ProjectPath, file: &FoundOutput) 
 }
 
 /// Describes where an old file comes from, with its size.
-fn origin(proposal: &Proposal<'_>, path: &ProjectPath, file: &FoundOutput) -> String {
-    let visit = proposal.outputs.visit;
+fn origin(facts: &NodeVisit<'_>, node: &Node, path: &ProjectPath, file: &FoundOutput) -> String {
+    let visit = facts.outputs.visit;
     let size = file.bytes.map_or_else(|| "a folder".to_owned(), size);
     if visit.outputs.get(path.as_str()).is_some_and(|before| before.own) {
-        let current = proposal.old.current_node_id(&proposal.workflow.graph);
-        let was_here = proposal.old.front().steps_completed.iter().any(|id| id == current);
+        let was_here = facts.done.iter().any(|id| id == node.id.as_str());
         let whence = if was_here { "an earlier visit" } else { "another node" };
         return format!("from {whence} ({size})");
     }
-    let now: Option<Timestamp> = proposal.now.parse().ok();
+    let now: Option<Timestamp> = facts.now.parse().ok();
     let age = now.zip(file.modified).and_then(|(now, modified)| age(now, modified));
     match age {
         Some(age) => format!("from an earlier run ({size}, {age} old)"),
