@@ -91,6 +91,7 @@ pub(crate) fn is_limit(reason: Reason) -> bool {
         Reason::StopPoint
         | Reason::Question
         | Reason::Loop
+        | Reason::Stalled
         | Reason::Call
         | Reason::EmptyReply
         | Reason::Paused

@@ -15,6 +15,7 @@ mod menu;
 mod node_brief;
 mod node_message;
 mod not_executed;
+mod nudge;
 mod persona;
 mod progress;
 mod rules;
@@ -39,6 +40,10 @@ pub use node_brief::{
 };
 pub use node_message::{NodeMessage, node_message, post_run_message};
 pub use not_executed::{NotExecuted, not_executed};
+pub use nudge::{
+    GO_ON, NUDGE_MAX_BYTES, OpenNode, REPLY_CUT, empty_reply, finish_now, nothing_done, stalled,
+    unreadable_call,
+};
 pub use persona::{PERSONA_MAX_BYTES, persona};
 pub use progress::{WorkflowProgress, progress};
 pub use rules::{RULES_MAX_BYTES, RulesFor, rules};
@@ -61,14 +66,11 @@ pub const ARTIFACTS_ROOT: &str = "@project/artifacts/";
 pub const LAST_WORDS: &str =
     "The workflow is complete. Tell the user in a few sentences what came of it. Call no tool.";
 
-/// Message to a model after an empty reply.
-pub const NUDGE: &str = "Your last reply was empty: go on with the current node by calling a tool, or tell the user in words what you need from them.";
-
 /// Message to a model after an empty reply in a conversation.
 pub const NUDGE_CONVERSATION: &str =
     "Your last reply was empty: answer the user in words, or call a tool.";
 
-/// Message to a model that wrote a call as text.
+/// Message to a model that wrote a call as text where no node is open.
 pub const CALL_IN_WORDS: &str = "Your last reply has a tool call written as text, and nothing was executed. Call the tool through the tool interface, with the same arguments.";
 
 /// Returns the message to a model whose reply had more calls than are handled.

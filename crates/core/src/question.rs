@@ -3,6 +3,8 @@
 pub mod agreement;
 pub mod approval;
 pub mod form;
+pub mod going_on;
+pub mod moving;
 mod pick;
 
 use schemars::JsonSchema;
@@ -103,6 +105,12 @@ impl Question {
             schema: None,
             approval: None,
         }
+    }
+
+    /// Returns true if it only asks if the model may go on.
+    pub fn asks_to_go_on(&self) -> bool {
+        let is_open = matches!(self.kind, QuestionKind::Text | QuestionKind::Confirm);
+        is_open && going_on::asks_to_go_on(&self.question)
     }
 
     /// Returns true if the user may choose options by number.

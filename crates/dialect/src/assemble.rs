@@ -181,13 +181,14 @@ impl Assembler {
             content = words.to_owned();
         }
         let mut found = self.calls.drafts();
-        let mut text_calls = 0;
-        if found.is_empty() && calls_in_text != CallsInText::Never {
+        let (mut text_calls, mut unreadable_call) = (0, None);
+        if found.is_empty() {
             let read = leaked::read(&content, calls_in_text, &|name| names.offers(name));
             text_calls = read.calls.len();
             let whole = |(name, arguments)| calls::CallDraft::whole(name, arguments);
             found.extend(read.calls.into_iter().map(whole));
             content = read.words;
+            unreadable_call = read.unreadable.filter(|_| text_calls == 0);
         }
         let tool_calls = calls::named(found, names);
         let content = Some(content).filter(|content| !content.trim().is_empty());
@@ -203,6 +204,7 @@ impl Assembler {
             tool_calls,
             broken_calls: Vec::new(),
             text_calls,
+            unreadable_call,
             repaired_calls: Vec::new(),
             finish,
             usage: self.usage.usage(),

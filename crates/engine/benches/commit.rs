@@ -166,6 +166,7 @@ fn whole_call(tools: &Tools<'_>, call: &Call) -> Duration {
         known: &CallFiles::default(),
         confirmation: Confirmation::Needed,
         moves: Moves::Free,
+        agreed: None,
         deadline: &deadline,
     };
     let start = Instant::now();

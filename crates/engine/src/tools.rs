@@ -22,7 +22,7 @@ mod write;
 use std::collections::BTreeSet;
 
 use crewagent_core::call::{Call, ListCall, SearchCall};
-use crewagent_core::event::{Answer, Intent, Moved, StateChange};
+use crewagent_core::event::{Answer, FileIntent, Intent, StateChange};
 use crewagent_core::policy::Policy;
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
@@ -36,7 +36,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 pub(crate) use self::change::KEPT;
-pub use self::change::{FileImages, PlannedChange};
+pub use self::change::{FileImages, PlannedChange, ProposedMove};
 use self::list::List;
 pub(crate) use self::outputs::with_project;
 use self::search::{Case, DEFAULT_CONTEXT, DEFAULT_MATCHES, Search, Syntax};
@@ -81,6 +81,8 @@ pub struct CallContext<'a> {
     pub confirmation: Confirmation,
     /// Permission of the run to move without asking.
     pub moves: Moves,
+    /// Files of the move that the user agreed to; another change is asked about again.
+    pub agreed: Option<&'a [FileIntent]>,
     /// Deadline after which the answer is useless.
     pub deadline: &'a Deadline,
 }
@@ -95,7 +97,7 @@ pub enum CallPlan {
     /// Ask the user.
     Ask(Question),
     /// Make a legal move once the user agrees.
-    Approve(Moved),
+    Approve(Box<ProposedMove>),
 }
 
 /// Result of a change.

@@ -148,7 +148,8 @@ impl RecordedRun {
                 ModelEvent::Delta(_)
                 | ModelEvent::Retried(_)
                 | ModelEvent::Overflowed(_)
-                | ModelEvent::Stopped(_),
+                | ModelEvent::Stopped(_)
+                | ModelEvent::Nudged(_),
             )
             | EventKind::State(_)
             | EventKind::User(UserEvent::Asked(_))

@@ -98,6 +98,7 @@ pub(crate) fn room(reason: Reason, limits: &Limits) -> Option<String> {
         Reason::StopPoint
         | Reason::Question
         | Reason::Loop
+        | Reason::Stalled
         | Reason::Call
         | Reason::EmptyReply
         | Reason::Paused

@@ -78,7 +78,7 @@ fn check_goes_on(call: &str, code: &str) {
     let world = CliFixture::with_tiny();
     world.write(
         "silly.yaml",
-        format!("scenario: silly\nnodes:\n  step-01-ask:\n    - calls:\n        - {call}\n    - when: {{ refused: {code} }}\n      say: Sorry.\n"),
+        format!("scenario: silly\nnodes:\n  step-01-ask:\n    - calls:\n        - {call}\n    - when: {{ refused: {code} }}\n      say: Sorry. What now?\n"),
     );
     let ran = world.run_tiny("silly.yaml", &[]);
     assert_eq!(ran.code, 3, "{call}: {ran:?}");

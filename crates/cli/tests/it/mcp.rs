@@ -187,7 +187,7 @@ fn a_process_that_is_killed_in_a_call_does_not_make_it_again() {
     let notes = world.path("notes");
     let call = format!(r#"{{"mcp.s.hang": {{"file": {:?}}}}}"#, notes.to_str().unwrap());
     let scenario = format!(
-        r#"{{"scenario": "hang", "nodes": {{"step-01-ask": [{{"calls": [{call}]}}, {{"when": {{"refused": "E_UNKNOWN_OUTCOME"}}, "say": "Nobody knows."}}]}}}}"#
+        r#"{{"scenario": "hang", "nodes": {{"step-01-ask": [{{"calls": [{call}]}}, {{"when": {{"refused": "E_UNKNOWN_OUTCOME"}}, "say": "Nobody knows. What now?"}}]}}}}"#
     );
     world.write("hang.yaml", scenario);
     let args = ["run", "tiny", "--project", "project", "--model", "scripted:hang.yaml", "--json"];

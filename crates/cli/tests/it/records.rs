@@ -50,7 +50,7 @@ fn a_run_is_shown_on_one_screen() {
 #[test]
 fn what_a_run_cost_is_shown_by_node_and_turn() {
     let world = CliFixture::with_tiny();
-    let scenario = "scenario: costs\nnodes:\n  step-01-ask:\n    - say: \"Hello.\"\n      usage: { input: 20000, output: 300, cached: 15000, reasoning: 120, cost: 0.01 }\n    - say: \"Well.\"\n      usage: { input: 10000, output: 100, cost: 0.0023, estimated: true }\n";
+    let scenario = "scenario: costs\nnodes:\n  step-01-ask:\n    - say: \"Hello?\"\n      usage: { input: 20000, output: 300, cached: 15000, reasoning: 120, cost: 0.01 }\n    - say: \"Well?\"\n      usage: { input: 10000, output: 100, cost: 0.0023, estimated: true }\n";
     world.write("costs.yaml", scenario);
     let ran = world.run_tiny("costs.yaml", &["--input", "and?"]);
     let spent = "  2 turns, ~30,400 tokens (15,000 cached), ~$0.0123, ";

@@ -67,7 +67,7 @@ fn the_model_comes_from_flag_environment_or_settings() {
 #[test]
 fn a_recorded_run_answers_another_one_until_they_differ() {
     let world = CliFixture::with_tiny();
-    world.write("talk.yaml", "scenario: talk\nnodes:\n  step-01-ask:\n    - say: \"Hello.\"\n    - say: \"You said {{input}}.\"\n");
+    world.write("talk.yaml", "scenario: talk\nnodes:\n  step-01-ask:\n    - say: \"Hello?\"\n    - say: \"You said {{input}}. What else?\"\n");
     world.run_tiny("talk.yaml", &["--input", "tea"]);
     let model = format!("replay:{}", world.run_id());
     let again = |words: &str| {
@@ -109,10 +109,10 @@ fn a_package_is_run_from_a_folder_a_file_or_the_store() {
 #[test]
 fn variables_are_known_from_the_start() {
     let world = CliFixture::with_tiny();
-    world.write("vars.yaml", "scenario: v\nnodes:\n  step-01-ask:\n    - when: { variables: { topic: tea, cups: 3 } }\n      say: \"Fine.\"\n");
+    world.write("vars.yaml", "scenario: v\nnodes:\n  step-01-ask:\n    - when: { variables: { topic: tea, cups: 3 } }\n      say: \"Fine?\"\n");
     let ran = world.run_tiny("vars.yaml", &["--var", "topic=tea", "--var", "cups=3"]);
     assert_eq!(ran.code, 3, "{ran:?}");
-    assert!(ran.out.contains("Fine."));
+    assert!(ran.out.contains("Fine?"));
     assert!(world.run(&["runs", "show"]).out.contains("topic = tea"));
     assert_eq!(world.run_tiny("vars.yaml", &["--var", "topic"]).code, 2);
 }
@@ -122,7 +122,11 @@ fn a_guided_run_asks_before_each_move() {
     let world = CliFixture::with_tiny();
     let ran = world.run_tiny("tiny.yaml", &["--guided", "--input", "a flyer"]);
     assert_eq!(ran.code, 3, "{ran:?}");
-    assert!(ran.out.contains("Go on from `step-01-ask` to `step-02-write`"), "{}", ran.out);
+    assert!(
+        ran.out.contains("Go on from \"Ask for the request\" to \"Write the brief\"?"),
+        "{}",
+        ran.out
+    );
     let more =
         world.run(&["resume", "--model", "scripted:tiny.yaml", "--input", "yes", "--input", "yes"]);
     assert_eq!(more.code, 0, "{more:?}");
@@ -313,7 +317,7 @@ nodes:
                 extras: { type: array, items: { enum: [tea, cake, jam] } }
               required: [name, age]
     - when: { answers: ok }
-      say: "For {{last.answer.name}} of {{last.answer.age}}, {{last.answer.size}}."
+      say: "For {{last.answer.name}} of {{last.answer.age}}, {{last.answer.size}}. What else?"
 "#;
 
 #[test]
@@ -347,9 +351,9 @@ nodes:
     - calls: [{ fs.write: { path: "@project/plan.md", content: "# Plan\nthree\n" } }]
     - any:
         - when: { refused: E_PRECONDITION_FAILED }
-          say: "So I leave it."
+          say: "So I leave it. What else?"
         - calls: [{ fs.write: { path: "@project/plan.md", content: "# Plan\nfour\n" } }]
-    - say: "Done."
+    - say: "Done. What else?"
 "##;
 
 #[test]

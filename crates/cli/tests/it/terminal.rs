@@ -190,7 +190,7 @@ fn the_last_call_is_shown_in_full_and_a_written_file_as_what_changed() {
     world.write("project/plan.md", "# Plan\none\ntwo\nthree\n");
     world.write(
         "edit.yaml",
-        "scenario: edit\nnodes:\n  step-01-ask:\n    - calls: [{ fs.read: { path: \"@project/plan.md\" } }]\n    - calls: [{ fs.write: { path: \"@project/plan.md\", content: \"# Plan\\none\\n二\\nthree\\n\" } }]\n    - say: Done.\n",
+        "scenario: edit\nnodes:\n  step-01-ask:\n    - calls: [{ fs.read: { path: \"@project/plan.md\" } }]\n    - calls: [{ fs.write: { path: \"@project/plan.md\", content: \"# Plan\\none\\n二\\nthree\\n\" } }]\n    - say: Done. What else?\n",
     );
     let mut terminal = start(&world, &run_of("scripted:edit.yaml"));
     terminal.wait_for("You:").unwrap();
@@ -229,7 +229,7 @@ fn text_follows_the_window() {
     let paragraph = "word ".repeat(40);
     world.write(
         "slow.yaml",
-        format!("scenario: slow\npace: {{ characters: 5, milliseconds: 10 }}\notherwise: {{ say: \"FIRST {paragraph}\\n\\nSECOND {paragraph}\\n\\nTHIRD {paragraph}\" }}\n"),
+        format!("scenario: slow\npace: {{ characters: 5, milliseconds: 10 }}\notherwise: {{ say: \"FIRST {paragraph}\\n\\nSECOND {paragraph}\\n\\nTHIRD {paragraph}?\" }}\n"),
     );
     let mut terminal = start(&world, &run_of("scripted:slow.yaml"));
     terminal.wait_for("SECOND").unwrap();

@@ -21,6 +21,8 @@ pub enum ModelEvent {
     Retried(ModelRetried),
     #[serde(rename = "model.overflowed")]
     Overflowed(ModelOverflowed),
+    #[serde(rename = "model.nudged")]
+    Nudged(ModelNudged),
     #[serde(rename = "model.stopped")]
     Stopped(ModelStopped),
     #[serde(rename = "assistant.message")]
@@ -34,9 +36,11 @@ impl ModelEvent {
         match self {
             Self::Replied(_) | Self::Overflowed(_) => Role::Result,
             Self::Stopped(ModelStopped { by: StoppedBy::Time, .. }) => Role::Signal,
-            Self::TurnStarted(_) | Self::Retried(_) | Self::Stopped(_) | Self::ContextCut(_) => {
-                Role::Derived
-            }
+            Self::TurnStarted(_)
+            | Self::Retried(_)
+            | Self::Stopped(_)
+            | Self::Nudged(_)
+            | Self::ContextCut(_) => Role::Derived,
             Self::Delta(_) => Role::Delta,
         }
     }
@@ -131,6 +135,17 @@ pub struct AssistantMessage {
     pub reply: Reply,
 }
 
+/// The runtime reminds the model, because its reply brought nothing forward. The text is in the next `turn.started`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ModelNudged {
+    /// The turn whose reply it is about.
+    pub turn: u64,
+    /// Kind of the reminder.
+    pub kind: NudgeKind,
+}
+
 /// Messages left the context of the model because they no longer fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -180,6 +195,25 @@ pub enum StoppedBy {
     Time,
 }
 
+/// Kind of a reminder to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum NudgeKind {
+    /// The reply was empty.
+    Empty,
+    /// The reply was text and no call.
+    NoCall,
+    /// The model is shown the call that finishes the node.
+    Finish,
+    /// The model asked the user if it may go on.
+    GoOn,
+    /// The reply was cut off at the output limit.
+    Cut,
+    /// The reply has a call written as text that cannot be carried out.
+    Call,
+}
+
 /// A reply of the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -197,6 +231,9 @@ pub struct Reply {
     /// Number of the calls that the model wrote as text.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub text_calls: usize,
+    /// Reason why a call that the model wrote as text cannot be carried out, if there is one and no other call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable_call: Option<String>,
     /// Calls that are recorded otherwise than the model wrote them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repaired_calls: Vec<RepairedCall>,

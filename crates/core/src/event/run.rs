@@ -187,8 +187,10 @@ pub enum Reason {
     LimitWindow,
     /// A workflow that was called has failed, or cannot be called, or cannot return.
     Call,
-    /// The model repeats a call that fails.
+    /// The model repeats a call that fails, or makes calls that bring nothing new.
     Loop,
+    /// The model answers in words instead of calling tools.
+    Stalled,
     /// The reply of the model is empty.
     EmptyReply,
     /// The user asked for a pause.

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::{NodeEntered, Role};
 use crate::frame_id::FrameId;
 use crate::intent::Moved;
-use crate::question::Question;
 use crate::state::run_state::RunState;
 
 /// An event about the position of a run.
@@ -52,11 +51,4 @@ pub struct StateChange {
     /// Rule violations that were only warned about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-}
-
-impl Moved {
-    /// Returns the question that the user gets before such a move in guided mode.
-    pub fn question(&self) -> Question {
-        Question::confirm(format!("Go on from `{}` to `{}` ({})?", self.from, self.to, self.label))
-    }
 }

@@ -179,6 +179,24 @@ pub struct Answer {
     pub ends_reply: bool,
 }
 
+/// Warning to a model that sends a refused call again.
+pub const SECOND_TIME: &str = "This is the second time; a third identical call stops the run.";
+
+impl Answer {
+    /// Returns a refusal with a warning behind its message; other answers stay as they are.
+    #[must_use]
+    pub fn warned_of_loop(self) -> Self {
+        if self.refused.is_none() {
+            return self;
+        }
+        let json = self.result.inline().and_then(|text| serde_json::from_str(text).ok());
+        let Some(mut json): Option<serde_json::Value> = json else { return self };
+        let Some(message) = json["error"]["message"].as_str() else { return self };
+        json["error"]["message"] = format!("{message} {SECOND_TIME}").into();
+        Self { result: json.to_string().into(), ..self }
+    }
+}
+
 impl From<&Refusal> for Answer {
     /// Renders the refusal as the model gets it.
     fn from(refusal: &Refusal) -> Self {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Moved, Role};
+use crate::intent::FileIntent;
 use crate::payload::Payload;
 use crate::question::Question;
 
@@ -53,6 +54,9 @@ pub struct UserAsked {
     /// Move that needs approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<Moved>,
+    /// Files that change with the move. An agreement holds for exactly these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileIntent>,
     /// Question to the user.
     #[serde(flatten)]
     pub question: Question,

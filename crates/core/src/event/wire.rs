@@ -82,6 +82,7 @@ events! {
     "assistant.delta" AssistantDelta(AssistantDelta) => Model(ModelEvent::Delta),
     "model.retried" ModelRetried(ModelRetried) => Model(ModelEvent::Retried),
     "model.overflowed" ModelOverflowed(ModelOverflowed) => Model(ModelEvent::Overflowed),
+    "model.nudged" ModelNudged(ModelNudged) => Model(ModelEvent::Nudged),
     "model.stopped" ModelStopped(ModelStopped) => Model(ModelEvent::Stopped),
     "assistant.message" AssistantMessage(AssistantMessage) => Model(ModelEvent::Replied),
     "tool.started" ToolStarted(ToolStarted) => Tool(ToolEvent::Started),

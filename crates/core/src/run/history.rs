@@ -180,6 +180,7 @@ impl History {
             | ModelEvent::Retried(_)
             | ModelEvent::Overflowed(_)
             | ModelEvent::Stopped(_)
+            | ModelEvent::Nudged(_)
             | ModelEvent::ContextCut(_) => {}
         }
     }

@@ -11,6 +11,7 @@ mod failing;
 mod frames;
 mod known;
 mod limits;
+mod nudging;
 mod questions;
 mod survey;
 mod visit;
@@ -27,12 +28,13 @@ use jiff::Timestamp;
 
 pub use self::known::{CallFiles, KnownFiles, SAME_ANSWER, TextPlace};
 use self::limits::Allowance;
-use self::questions::Pending;
+use self::questions::{Pending, PendingMove};
 pub use self::survey::SurveyPlan;
 use super::history::Position;
 use crate::context::{Context, Cut};
 use crate::event::{
-    Answer, EventKind, Moved, NodeEntered, Phase, PhaseChanged, Reason, Reply, StateChange,
+    Answer, EventKind, FileIntent, Moved, NodeEntered, Phase, PhaseChanged, Reason, Reply,
+    StateChange,
 };
 use crate::frame_id::FrameId;
 use crate::message::{Message, ToolCall};
@@ -41,7 +43,7 @@ use crate::policy::{Policy, StateTool};
 use crate::prompt::{self, SaidExchange};
 use crate::question::Question;
 use crate::question::approval::Approval;
-use crate::settings::{Mode, RunSettings, StateTools};
+use crate::settings::{RunSettings, StateTools};
 use crate::state::frame::Frame;
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
@@ -125,6 +127,8 @@ pub enum Input {
     /// A call makes a move that needs the user's approval.
     Proposed {
         moved: Moved,
+        /// Files that change with the move.
+        files: Vec<FileIntent>,
         question: Question,
     },
 }
@@ -195,12 +199,18 @@ pub struct CallJob {
     pub whole: Whole,
     /// Kinds of repairs that its arguments needed.
     pub repaired: Vec<String>,
+    /// True if the same call was refused once before, so that another refusal says so.
+    pub was_refused: bool,
+    /// True if a question about going on is refused instead of asked.
+    pub refuses_go_on: bool,
     /// Policy of the effective agent.
     pub policy: Arc<Policy>,
     /// Files created or changed since the last transition.
     pub created: Vec<ProjectPath>,
     pub confirmation: Confirmation,
     pub moves: Moves,
+    /// Files of the move that the user agreed to, exactly as they were shown; none without an agreement.
+    pub agreed: Option<Arc<[FileIntent]>>,
     pub grants: Grants,
     /// Rule for declared outputs and variables that are missing.
     pub missing: MissingRule,
@@ -287,6 +297,8 @@ pub struct Machine {
     input: Option<Arc<str>>,
     confirmation: Confirmation,
     approved: Moves,
+    /// Files of the approved move.
+    agreed: Option<Arc<[FileIntent]>>,
     grants: Grants,
     created: Vec<ProjectPath>,
     files: visit_files::OpenVisits,
@@ -297,7 +309,7 @@ pub struct Machine {
     usage: Usage,
     allowance: Allowance,
     failing: failing::Failing,
-    nudged: bool,
+    stalling: nudging::Stalling,
     /// Number of times that the pending request was too long.
     overflows: u32,
     frames: frames::OpenFrames,
@@ -330,6 +342,7 @@ impl Machine {
             input: None,
             confirmation: Confirmation::Needed,
             approved: Moves::Ask,
+            agreed: None,
             grants: Grants::default(),
             created: Vec::new(),
             files: visit_files::OpenVisits::default(),
@@ -339,7 +352,7 @@ impl Machine {
             usage: Usage::default(),
             allowance: Allowance::default(),
             failing: failing::Failing::default(),
-            nudged: false,
+            stalling: nudging::Stalling::default(),
             overflows: 0,
             frames: frames::OpenFrames::default(),
             tells_moves,
@@ -406,8 +419,8 @@ impl Machine {
             Input::Surveyed(entered) => self.surveyed(*entered, now, &mut effects),
             Input::FrameChanged(changed) => self.frame_changed(changed, now, &mut effects),
             Input::Asked(question) => self.asked(question, None, &mut effects),
-            Input::Proposed { moved, question } => {
-                self.asked(question, Some(moved), &mut effects);
+            Input::Proposed { moved, files, question } => {
+                self.asked(question, Some(PendingMove { moved, files }), &mut effects);
             }
         }
         effects
@@ -536,17 +549,6 @@ impl Machine {
         }
     }
 
-    /// Returns the user's approval of the current move.
-    pub fn agreement(&self) -> Moves {
-        self.approved
-    }
-
-    /// Returns the call whose question is open.
-    pub fn asking_call(&self) -> Option<&str> {
-        let call = self.queue.front().filter(|_| self.pending.is_some());
-        call.map(|call| call.id.as_str())
-    }
-
     /// Resumes the run in another process. The open effect stays open; the model is told its position.
     fn resume(
         &mut self,
@@ -569,6 +571,7 @@ impl Machine {
             Stance::Performing | Stance::Surveying | Stance::ChangingFrame(_) => false,
             Stance::Resting(rest) => rest.reason.is_some_and(limits::is_limit),
         };
+        let is_stalled = self.is_stalled();
         if !matches!(self.stance, Stance::Resting(_)) {
             // The previous process may have reported that it paused or failed.
             effects.push(tell(EventKind::from(PhaseChanged {
@@ -577,7 +580,9 @@ impl Machine {
                 message: None,
             })));
         }
-        if goes_on {
+        if is_stalled {
+            self.resume_stalled(now, effects);
+        } else if goes_on {
             self.ask_model(now, effects);
         } else {
             effects.push(self.open());
@@ -628,14 +633,6 @@ impl Machine {
         let phase = if is_complete { Phase::Completed } else { Phase::WaitingUser };
         let reason = Some(reason).filter(|_| !(is_end && is_complete));
         self.rest(Rest { phase, reason, message, question: None }, effects);
-    }
-
-    /// Returns the approval that the next move needs.
-    fn moves(&self) -> Moves {
-        match self.settings.mode {
-            Mode::Autopilot => Moves::Free,
-            Mode::Guided => self.approved,
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod calls;
 mod known;
 mod law;
+mod nudges;
 mod shown;
 mod stop_calls;
 mod visits;
@@ -271,7 +272,7 @@ fn a_run_begins_with_the_rules_and_one_message() {
 }
 
 #[test]
-fn words_without_calls_are_a_stop_point() {
+fn a_question_in_words_is_a_stop_point() {
     let mut play = Play::new();
     let rest = rest(play.says("Which story?"));
     assert_eq!((rest.phase, rest.reason), (Phase::WaitingUser, Some(Reason::StopPoint)));
@@ -454,21 +455,11 @@ fn three_identical_failing_calls_are_a_loop() {
 #[test]
 fn other_arguments_or_a_success_begin_the_count_anew() {
     let mut play = Play::new();
-    for path in ["x", "x", "y", "x", "x"] {
+    for path in ["x", "x", "y", "x"] {
         play.calls(&[("fs.read", &format!(r#"{{"path":"{path}"}}"#))]);
         let asked = play.refused(RefusalCode::NotFound);
         assert!(matches!(asked, Effect::AskModel(_)));
     }
-}
-
-#[test]
-fn an_empty_reply_gets_one_nudge() {
-    let mut play = Play::new();
-    let asked = play.says(" \n");
-    check_asks(&asked, 2, Some("step-01-select-story"), "sm");
-    assert!(play.sent().last().unwrap().contains("empty"));
-    let rest = rest(play.says(""));
-    assert_eq!((rest.phase, rest.reason), (Phase::WaitingUser, Some(Reason::EmptyReply)));
 }
 
 fn limited(limits: Limits) -> Play {
@@ -543,16 +534,6 @@ fn a_request_that_was_too_long_after_all_is_asked_again_with_less() {
 }
 
 #[test]
-fn a_call_in_words_gets_one_nudge() {
-    let mut play = Play::new();
-    let leak = "<tool_call>{\"name\": \"fs_read\", \"arguments\": {}}</tool_call>";
-    let asked = play.says(leak);
-    check_asks(&asked, 2, Some("step-01-select-story"), "sm");
-    assert!(play.sent().last().unwrap().contains("written as text"));
-    assert_eq!(rest(play.says(leak)).reason, Some(Reason::StopPoint));
-}
-
-#[test]
 fn the_last_call_of_a_reply_that_broke_off_is_not_whole() {
     let mut play = Play::new();
     let reply = Reply {
@@ -569,7 +550,8 @@ fn guided_mode_asks_before_each_move() {
     let mut play = Play::with(RunSettings { mode: Mode::Guided, ..RunSettings::default() });
     assert!(play.last_directive().contains("- autopilot: false"));
     let moved = Moved { from: "a".into(), to: "b".into(), label: "next".into() };
-    let proposed = || Input::Proposed { moved: moved.clone(), question: confirm("Go on?") };
+    let proposed =
+        || Input::Proposed { moved: moved.clone(), files: Vec::new(), question: confirm("Go on?") };
     assert_eq!(job(play.calls(&[("fs.apply_patch", "{}")])).moves, Moves::Ask);
     rest(play.step(proposed()));
     let agreed = job(play.user("yes"));

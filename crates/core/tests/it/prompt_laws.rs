@@ -5,11 +5,13 @@ use crewagent_core::policy::rules::{RuleSet, Source};
 use crewagent_core::policy::{FsPolicy, McpPolicy, Policy, StateTool};
 use crewagent_core::prompt::{
     BRIEF_MAX_BYTES, Brief, DATA_MAX_BYTES, DIRECTIVE_MAX_BYTES, DataContext, Directive,
-    INPUT_SHELL_MAX_BYTES, PERSONA_MAX_BYTES, POLICY_MAX_BYTES, RULES_MAX_BYTES, RulesFor,
-    RunIntent, STEP_MAX_BYTES, SUMMARY_MAX_BYTES, SummaryOf, data_context, inputs, node_brief,
-    persona, progress, rules, run_directive, state_summary, tool_policy, user_input,
+    INPUT_SHELL_MAX_BYTES, NUDGE_MAX_BYTES, OpenNode, PERSONA_MAX_BYTES, POLICY_MAX_BYTES,
+    RULES_MAX_BYTES, RulesFor, RunIntent, STEP_MAX_BYTES, SUMMARY_MAX_BYTES, SummaryOf,
+    data_context, empty_reply, inputs, node_brief, nothing_done, persona, progress, rules,
+    run_directive, state_summary, tool_policy, unreadable_call, user_input,
 };
 use crewagent_core::settings::Mode;
+use crewagent_core::state::guard::MissingParts;
 use crewagent_core::state::run_state::{PastDecision, RunState};
 use crewagent_core::vpath::VPath;
 use crewagent_format::package::agents::Principles;
@@ -327,6 +329,17 @@ proptest! {
         prop_assert!(text.len() <= POLICY_MAX_BYTES, "{}", text.len());
         prop_assert!(text.lines().count() <= 1, "{}", text);
         check_safe(&text)?;
+    }
+
+    #[test]
+    fn a_nudge_is_one_line_with_a_cap(node in hostile(), files in hostile_list(), variables in hostile_list(), why in hostile(), is_end: bool) {
+        let missing = MissingParts { files, variables };
+        let open = OpenNode { node: &node, is_end, missing: &missing };
+        for text in [nothing_done(open), empty_reply(open), unreadable_call(&why)] {
+            prop_assert!(text.len() <= NUDGE_MAX_BYTES, "{}", text.len());
+            prop_assert!(!text.contains('\n'), "{text:?}");
+            check_safe(&text)?;
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crewagent_core::call::{Call, cut_off};
 use crewagent_core::event::{
     Answer, EventKind, Intent, ToolEvent, ToolFinished, ToolStarted, UserAsked, UserEvent,
 };
+use crewagent_core::prompt;
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::run::machine::{CallJob, Input, Machine, Moves, Whole};
@@ -23,7 +24,7 @@ use crate::cancel::Deadline;
 use crate::clock;
 use crate::mounts::{FileContent, Mounts};
 use crate::step_log::{Halt, StepContext, StepLog, StepRecord};
-use crate::tools::{self, CallContext, CallPlan, PlannedChange, Tools};
+use crate::tools::{self, CallContext, CallPlan, PlannedChange, ProposedMove, Tools};
 
 /// A change whose intent is recorded.
 pub(super) struct Announced {
@@ -85,10 +86,11 @@ impl<L: StepLog> Driver<'_, L> {
         {
             self.state.announced = Some(Announced { intent, planned });
             return Ok(());
-        } else if let EventKind::User(UserEvent::Asked(UserAsked { question, moved, .. })) = kind {
+        } else if let EventKind::User(UserEvent::Asked(asked)) = kind {
+            let UserAsked { question, moved, files, .. } = asked;
             match moved {
                 None => Input::Asked(question),
-                Some(moved) => Input::Proposed { moved, question },
+                Some(moved) => Input::Proposed { moved, files, question },
             }
         } else {
             return Err(unexpected("an answer", &kind));
@@ -244,19 +246,21 @@ fn plan(
                 (started(job, call.subject(), Some(intent)), Some(change))
             }
         },
+        CallPlan::Ask(question) if job.refuses_go_on && question.asks_to_go_on() => {
+            (finished(job, Answer::from(&go_on())), None)
+        }
         CallPlan::Ask(question) => (asked(job, question), None),
-        CallPlan::Approve(moved) => {
-            let question = moved.question();
-            (
-                EventKind::from(UserAsked {
-                    call_id: job.call.id.clone(),
-                    moved: Some(moved),
-                    question,
-                }),
-                None,
-            )
+        CallPlan::Approve(proposed) => {
+            let ProposedMove { moved, files, question } = *proposed;
+            let call_id = job.call.id.clone();
+            (EventKind::from(UserAsked { call_id, moved: Some(moved), files, question }), None)
         }
     })
+}
+
+/// Returns the refusal of a question that only asks if the model may go on. If it is repeated, the user is asked.
+fn go_on() -> Refusal {
+    Refusal::new(RefusalCode::Precondition, prompt::GO_ON)
 }
 
 fn too_late(job: &CallJob) -> Refusal {
@@ -280,10 +284,8 @@ fn call_context<'o>(job: &'o CallJob, now: &'o str, deadline: &'o Deadline) -> C
         set: &job.set,
         known: &job.known,
         confirmation: job.confirmation,
-        moves: match job.moves {
-            Moves::Free => tools::Moves::Free,
-            Moves::Ask => tools::Moves::Ask,
-        },
+        moves: job.moves,
+        agreed: job.agreed.as_deref(),
         deadline,
     }
 }
@@ -315,7 +317,8 @@ fn tool(job: &CallJob) -> String {
 }
 
 pub(super) fn asked(job: &CallJob, question: Question) -> EventKind {
-    EventKind::from(UserAsked { call_id: job.call.id.clone(), moved: None, question })
+    let call_id = job.call.id.clone();
+    EventKind::from(UserAsked { call_id, moved: None, files: Vec::new(), question })
 }
 
 pub(super) fn started(
@@ -334,6 +337,7 @@ pub(super) fn started(
 }
 
 pub(super) fn finished(job: &CallJob, answer: Answer) -> EventKind {
+    let answer = if job.was_refused { answer.warned_of_loop() } else { answer };
     EventKind::from(ToolFinished {
         turn: job.turn,
         call_id: job.call.id.clone(),

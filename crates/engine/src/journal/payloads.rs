@@ -58,6 +58,7 @@ pub(super) fn each<E>(
             | ModelEvent::Retried(_)
             | ModelEvent::Overflowed(_)
             | ModelEvent::Stopped(_)
+            | ModelEvent::Nudged(_)
             | ModelEvent::ContextCut(_),
         )
         | EventKind::State(_)

@@ -77,6 +77,7 @@ impl Unfinished {
             known: &CallFiles::default(),
             confirmation: Confirmation::Needed,
             moves: Moves::Free,
+            agreed: None,
             deadline: &Deadline::whenever(&cancel),
         };
         run.tools().carry_out(&call, &self.intent, None, &context).map_err(Halt::from)?;

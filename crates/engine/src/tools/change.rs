@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use crewagent_core::call::{Call, FilePatchCall, Operation, StateCall, WriteCall, WriteMode};
 use crewagent_core::event::{Answer, FileIntent, Intent, Moved, StateChange, WrittenDigest};
+use crewagent_core::question::Question;
+use crewagent_core::question::moving::{MovedFile, before_move};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::guard::StateTransition;
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::tool::text_patch::TextPatch;
-use crewagent_core::vpath::{VPath, WritablePath};
+use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 
 use super::report::{CompletionReport, FileReport, FileReports};
@@ -33,6 +35,15 @@ impl PlannedChange {
     pub fn before_images(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().filter_map(|file| file.before.as_deref())
     }
+}
+
+/// A legal move that waits for the user's word.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProposedMove {
+    pub moved: Moved,
+    /// Files that change with the move. What becomes of the run's state is not among them.
+    pub files: Vec<FileIntent>,
+    pub question: Question,
 }
 
 /// One file before and after a change.
@@ -208,22 +219,18 @@ impl Tools<'_> {
             return Ok(CallPlan::Answer(answer));
         }
         let transition = drafts.iter().find_map(|draft| draft.transition.as_deref());
-        let moved = transition.and_then(moved);
-        if let (Moves::Ask, Some(moved)) = (context.moves, moved) {
-            return Ok(CallPlan::Approve(moved));
+        if let Some(moved) = transition.and_then(moved)
+            && let Some(proposed) = self.unless_agreed(moved, &drafts, context)
+        {
+            return Ok(CallPlan::Approve(Box::new(proposed)));
         }
         let answer = self.answer(call, &drafts);
         if drafts.iter().all(ContentDraft::is_unchanged) {
             let repeats = transition.is_none();
             return Ok(CallPlan::Answer(Answer { repeats, ..answer }));
         }
-        let files = drafts.iter().map(|draft| FileIntent {
-            path: draft.path.to_string(),
-            before: draft.before.map(|digest| digest.to_string()),
-            after: draft.sha256.map(|digest| digest.to_string()),
-        });
         let intent = Intent {
-            files: files.collect(),
+            files: drafts.iter().map(file_intent).collect(),
             time: context.now.to_owned(),
             answer,
             state: transition.and_then(|transition| self.state_change(transition)),
@@ -240,6 +247,36 @@ impl Tools<'_> {
             }
         });
         Ok(CallPlan::Change(Box::new(PlannedChange { intent, files: images.collect() })))
+    }
+
+    /// Returns the question that a move still needs: the user must agree, and has not agreed to exactly this change.
+    fn unless_agreed(
+        &self,
+        moved: Moved,
+        drafts: &[ContentDraft],
+        context: &CallContext<'_>,
+    ) -> Option<ProposedMove> {
+        let changes = drafts.iter().filter(|draft| {
+            draft.path.path().mount() != Mount::State && draft.before != draft.sha256
+        });
+        let changes: Vec<&ContentDraft> = changes.collect();
+        let files: Vec<FileIntent> = changes.iter().copied().map(file_intent).collect();
+        let is_free = match (context.moves, context.agreed) {
+            (Moves::Ask, _) => false,
+            (Moves::Free, Some(agreed)) => agreed == files,
+            (Moves::Free, None) => true,
+        };
+        if is_free {
+            return None;
+        }
+        let title = |id: &str| {
+            let node = self.workflow.and_then(|workflow| workflow.graph.node(id));
+            let title = node.and_then(|node| node.title.as_deref()).map(str::trim);
+            title.filter(|title| !title.is_empty()).unwrap_or(id).to_owned()
+        };
+        let shown: Vec<MovedFile> = changes.into_iter().map(shown_file).collect();
+        let question = before_move(&title(&moved.from), &title(&moved.to), &shown);
+        Some(ProposedMove { moved, files, question })
     }
 
     /// Works out the new content of one file. `created` are the artifacts that the same call writes before it.
@@ -360,6 +397,26 @@ impl Tools<'_> {
     fn state_change(&self, transition: &StateTransition) -> Option<StateChange> {
         self.workflow.map(|workflow| super::state::change_of(workflow, transition))
     }
+}
+
+/// Returns the change of a file, with its digests before and after.
+fn file_intent(draft: &ContentDraft) -> FileIntent {
+    FileIntent {
+        path: draft.path.to_string(),
+        before: draft.before.map(|digest| digest.to_string()),
+        after: draft.sha256.map(|digest| digest.to_string()),
+    }
+}
+
+/// Returns a file as the question before a move shows it.
+fn shown_file(draft: &ContentDraft) -> MovedFile {
+    let path = draft.path.path();
+    let path = match path.mount() {
+        Mount::Project => path.relative().to_owned(),
+        Mount::State | Mount::Package => path.to_string(),
+    };
+    let lines = draft.after.as_ref().map(|bytes| String::from_utf8_lossy(bytes).lines().count());
+    MovedFile { path, lines }
 }
 
 /// Returns the file of the project that a draft writes or removes.

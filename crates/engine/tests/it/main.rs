@@ -17,6 +17,7 @@ mod golden_fixture;
 mod journal;
 mod known_files;
 mod mounts;
+mod nudges;
 mod outputs;
 mod proofs;
 mod repairs;

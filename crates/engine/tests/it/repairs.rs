@@ -38,7 +38,7 @@ impl RepairsFixture {
         let source = scratch.path().join("source");
         let installed = store.packages().import(&source, &mut || ()).unwrap().installed;
         let scenario = format!(
-            "scenario: calls in another form\nnodes:\n  node-00000:\n    - calls:\n{calls}    - say: Done.\n"
+            "scenario: calls in another form\nnodes:\n  node-00000:\n    - calls:\n{calls}    - say: What else?\n"
         );
         let model = Scripted::parse("scenario.yaml", &scenario).unwrap();
         let plan = StartRun {

@@ -187,7 +187,10 @@ impl Tape {
             }
             ModelEvent::Replied(AssistantMessage { reply, .. }) => self.replied(reply),
             ModelEvent::ContextCut(_) | ModelEvent::Overflowed(_) => self.hand.forget(),
-            ModelEvent::Delta(_) | ModelEvent::Retried(_) | ModelEvent::Stopped(_) => {}
+            ModelEvent::Delta(_)
+            | ModelEvent::Retried(_)
+            | ModelEvent::Stopped(_)
+            | ModelEvent::Nudged(_) => {}
         }
     }
 
@@ -212,6 +215,7 @@ impl Tape {
                 | Reason::StopPoint
                 | Reason::Question
                 | Reason::Loop
+                | Reason::Stalled
                 | Reason::Call
                 | Reason::EmptyReply
                 | Reason::Paused

@@ -15,10 +15,15 @@ use crewagent_engine::store::RunId;
 use crewagent_engine::tool_server::ToolServers;
 use serde_json::{Value as Json, json};
 
-use super::cells::{Cell, Outcome, cells, fine, finish};
+use super::cells::{Cell, Outcome, cells, finish, words};
 use super::server::{Server, ServerAction, stream};
 use super::{chat, chat_with, endpoint};
 use crate::golden_fixture::{GoldenFixture, drive, ticking};
+
+/// Returns a reply that asks the user, so that the run waits.
+fn fine() -> Vec<ServerAction> {
+    stream(&[words("Hel"), words("lo?"), finish("stop")])
+}
 
 /// Checks the rules of every provider for a request.
 fn check_valid(name: &str, body: &Json) {
@@ -254,7 +259,7 @@ fn a_retry_is_recorded_and_its_words_are_void() {
         }
         _ => None,
     });
-    assert_eq!(words.collect::<Vec<_>>(), ["Hello."]);
+    assert_eq!(words.collect::<Vec<_>>(), ["Hello?"]);
 }
 
 #[test]

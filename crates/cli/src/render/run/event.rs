@@ -1,9 +1,9 @@
 //! Formats the events of one group: of the run, of the model, of its tools.
 
 use crewagent_core::event::{
-    AssistantDelta, AssistantMessage, ContextCut, Event, ModelEvent, ModelOverflowed, ModelRetried,
-    ModelStopped, PhaseChanged, RunEvent, RunFailed, RunFinished, ToolEvent, ToolFinished,
-    ToolStarted, TurnStarted,
+    AssistantDelta, AssistantMessage, ContextCut, Event, ModelEvent, ModelNudged, ModelOverflowed,
+    ModelRetried, ModelStopped, NudgeKind, PhaseChanged, RunEvent, RunFailed, RunFinished,
+    ToolEvent, ToolFinished, ToolStarted, TurnStarted,
 };
 use crewagent_source::bytes;
 
@@ -55,6 +55,9 @@ impl Screen {
                 let line = format!("  · {what} ({}) left the model's context\n", bytes(*size));
                 self.lines(&paint::styled(QUIET, line), out);
             }
+            ModelEvent::Nudged(ModelNudged { kind, .. }) => {
+                self.lines(&paint::styled(QUIET, format!("  · {}\n", nudge(*kind))), out);
+            }
             ModelEvent::Retried(ModelRetried { turn, attempt, wait_ms, message }) => {
                 let next = next_try(*attempt, *wait_ms);
                 self.void(*turn, message, &next, out);
@@ -87,5 +90,17 @@ impl Screen {
                 self.lines(&text, out);
             }
         }
+    }
+}
+
+/// Says why the model is reminded, and of what.
+fn nudge(kind: NudgeKind) -> &'static str {
+    match kind {
+        NudgeKind::Empty => "the reply was empty; the model is told to call a tool",
+        NudgeKind::NoCall => "no tool was called; the model is told to call one",
+        NudgeKind::Finish => "the model is shown the call that finishes the node",
+        NudgeKind::GoOn => "the model is told to go on without asking",
+        NudgeKind::Cut => "the reply was cut off; the model is told to say less",
+        NudgeKind::Call => "a call came as text; the model is told to call the tool",
     }
 }

@@ -1,9 +1,9 @@
 //! Events in, lines out.
 
 use crewagent_core::event::{
-    Answer, AssistantDelta, AssistantMessage, EventKind, ModelOverflowed, ModelRetried,
-    ModelStopped, Moved, PhaseChanged, RequestSummary, RunEvent, RunFailed, RunResumed, StoppedBy,
-    ToolFinished, ToolStarted, TurnStarted, UserAsked, UserInput,
+    Answer, AssistantDelta, AssistantMessage, EventKind, ModelNudged, ModelOverflowed,
+    ModelRetried, ModelStopped, Moved, NudgeKind, PhaseChanged, RequestSummary, RunEvent,
+    RunFailed, RunResumed, StoppedBy, ToolFinished, ToolStarted, TurnStarted, UserAsked, UserInput,
 };
 use crewagent_core::question::form::Form;
 use crewagent_core::question::{QuestionKind, QuestionOption};
@@ -191,7 +191,12 @@ fn a_question_stands_alone_with_what_can_be_answered() {
         schema: None,
         approval: None,
     };
-    let asked = EventKind::from(UserAsked { call_id: "c".into(), moved: None, question });
+    let asked = EventKind::from(UserAsked {
+        call_id: "c".into(),
+        moved: None,
+        files: Vec::new(),
+        question,
+    });
     let said = EventKind::from(UserInput { text: "2".into(), for_node_id: None, call_id: None });
     check_lines(
         vec![reply("Well."), asked, said, reply("Fine.")],
@@ -217,7 +222,12 @@ fn a_form_names_its_fields() {
         schema: Form::read(&schema).ok(),
         approval: None,
     };
-    let asked = EventKind::from(UserAsked { call_id: "c".into(), moved: None, question });
+    let asked = EventKind::from(UserAsked {
+        call_id: "c".into(),
+        moved: None,
+        files: Vec::new(),
+        question,
+    });
     check_lines(
         vec![asked],
         "  ┃ Who?\n  ┃\n  ┃ - name: text\n  ┃ - size: one of: 1 S, 2 L, else S\n  ┃ - age: a whole number of at least 18, may be left out\n  ┃ one after the other; with --input as lines such as\n  ┃ `name: value`, or as a JSON object\n",
@@ -288,6 +298,11 @@ fn words_of_a_reply_that_failed_are_dropped_for_all_to_see() {
     check_lines(quiet, "● one\n  ! Busy. Trying again in 0.5 s (try 2).\n  Hello.\n");
     let overflowed = EventKind::from(ModelOverflowed { turn: 1, message: "Too long.".into() });
     check_lines(vec![overflowed, reply("Hello.")], "  ! Too long.\n  Hello.\n");
+    let nudged = EventKind::from(ModelNudged { turn: 1, kind: NudgeKind::NoCall });
+    check_lines(
+        vec![reply("I will now read it."), nudged, reply("Done.")],
+        "  I will now read it.\n  · no tool was called; the model is told to call one\n  Done.\n",
+    );
 }
 
 #[test]

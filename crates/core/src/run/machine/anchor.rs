@@ -6,6 +6,7 @@ use crewagent_format::integrity::Digest;
 use crewagent_format::package::graph::Node;
 use jiff::Timestamp;
 
+use super::nudging::Stalling;
 use super::{Ask, Effect, Machine, Stance, Subject, tell};
 use crate::context::{Cut, tokens_of};
 use crate::event::{
@@ -344,6 +345,7 @@ impl Machine {
         self.anchor.is_stale = false;
         self.anchor.changed_inputs.clear();
         self.known = Arc::default();
+        self.stalling = Stalling::default();
     }
 
     fn count_cut(&mut self, cut: Option<Cut>) {

@@ -16,6 +16,7 @@ use crate::event::{
 };
 use crate::message::ToolCall;
 use crate::prompt::{self, NotExecuted};
+use crate::refusal::RefusalCode;
 use crate::state::guard::Confirmation;
 use crate::state::project_path::ProjectPath;
 use crate::tool::{Tool, canonical, leaked};
@@ -34,6 +35,8 @@ pub(super) struct Batch {
     has_left: bool,
     /// True if a call completed the run's own workflow.
     has_completed: bool,
+    /// True if a call was carried out and brought something new.
+    is_useful: bool,
     /// Number of calls in the reply.
     asked: usize,
     /// Kinds of repairs, by the id of the call.
@@ -61,13 +64,14 @@ impl Machine {
         let asked = reply.tool_calls.len();
         reply.tool_calls.truncate(MOST_CALLS);
         name_calls(&mut reply, self.replies);
-        let has_words = reply.content.as_ref().is_some_and(|text| !text.trim().is_empty());
-        if reply.tool_calls.is_empty() && !has_words {
-            self.empty_reply(now, effects);
-            return;
+        let is_written = |text: &String| !text.trim().is_empty();
+        let has_words = reply.content.as_ref().is_some_and(is_written);
+        if self.unfinished_node().is_some() {
+            // The model made up an answer of a tool, or words of the user.
+            reply.content = reply.content.map(|text| leaked::cut_invented(&text).to_owned());
         }
-        let is_nudged = std::mem::take(&mut self.nudged);
-        self.said.last = reply.content.as_deref().filter(|_| has_words).map(Arc::from);
+        let words = reply.content.as_ref().filter(|text| is_written(text));
+        self.said.last = words.map(|text| Arc::from(text.as_str()));
         let broken: Vec<&str> = reply
             .broken_calls
             .iter()
@@ -75,42 +79,16 @@ impl Machine {
             .map(|call| call.id.as_str())
             .collect();
         self.context.reply(&reply, &|call| !broken.contains(&call.id.as_str()));
-        let words = reply.content.as_deref().unwrap_or_default();
-        if reply.tool_calls.is_empty() && !is_nudged && leaked::detect(words) {
-            self.nudged = true;
-            self.context.nudge(prompt::CALL_IN_WORDS.to_owned());
-            self.ask_model(now, effects);
-            return;
-        }
         if reply.tool_calls.is_empty() {
-            let cut = "The reply was cut off because it became too long.";
-            let message = (reply.finish == Finish::Length).then(|| cut.to_owned());
-            self.stop(Reason::StopPoint, message, effects);
+            self.without_call(&reply, has_words, now, effects);
             return;
         }
+        self.stalling.called();
         let is_cut = reply.finish == Finish::Length && asked <= MOST_CALLS;
         let end = if is_cut { ReplyEnd::CutOff } else { ReplyEnd::Whole };
-        self.batch =
-            Batch { end, has_left: false, has_completed: false, asked, repaired: repairs(&reply) };
+        self.batch = Batch { end, asked, repaired: repairs(&reply), ..Batch::default() };
         self.queue = reply.tool_calls.into();
         self.next_call(now, effects);
-    }
-
-    fn empty_reply(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        // What the user says next does not answer the words of an earlier reply.
-        self.said.last = None;
-        if self.nudged || self.run_state.complete {
-            self.nudged = false;
-            self.stop(Reason::EmptyReply, Some("The model said nothing.".to_owned()), effects);
-        } else {
-            self.nudged = true;
-            let nudge = match self.workflow() {
-                Some(_) => prompt::NUDGE,
-                None => prompt::NUDGE_CONVERSATION,
-            };
-            self.context.nudge(nudge.to_owned());
-            self.ask_model(now, effects);
-        }
     }
 
     /// Performs the next call, or asks the model when all are answered.
@@ -127,7 +105,8 @@ impl Machine {
             return;
         }
         self.let_go();
-        let Batch { asked, has_left, has_completed, .. } = std::mem::take(&mut self.batch);
+        let Batch { asked, has_left, has_completed, is_useful, .. } =
+            std::mem::take(&mut self.batch);
         if has_left && !self.run_state.complete {
             // The reply that closes a completed workflow is written with the whole context.
             self.leave_node();
@@ -136,6 +115,10 @@ impl Machine {
             self.context.nudge(prompt::too_many_calls(asked, MOST_CALLS));
         }
         if let Some(looping) = self.failing.end_reply() {
+            self.stop(Reason::Loop, Some(looping), effects);
+            return;
+        }
+        if let Some(looping) = self.count_idle(asked > 0 && !is_useful, effects) {
             self.stop(Reason::Loop, Some(looping), effects);
             return;
         }
@@ -161,11 +144,14 @@ impl Machine {
         Some(CallJob {
             turn: self.replies,
             repaired: self.batch.repaired.get(&call.id).cloned().unwrap_or_default(),
+            was_refused: self.failing.was_refused(&call),
+            refuses_go_on: self.refuses_go_on(),
             whole,
             policy: self.policy().into(),
             created: self.created.clone(),
             confirmation: self.confirmation,
             moves: self.moves(),
+            agreed: self.agreed.clone(),
             grants: self.grants.clone(),
             missing: self.settings.missing,
             outputs: self.settings.outputs,
@@ -202,7 +188,9 @@ impl Machine {
         };
         self.context.answer(&call.id, answer.result.clone());
         self.failing.count(&call, answer);
+        self.count_use(&call, answer);
         self.approved = Moves::Ask;
+        self.agreed = None;
         self.grants.once = None;
         let created = answer.created.iter().filter_map(|path| ProjectPath::parse(path).ok());
         self.created.extend(created);
@@ -216,6 +204,24 @@ impl Machine {
             self.leave_out(stop, effects);
         }
         self.next_call(now, effects);
+    }
+
+    /// Counts what an answered call brought.
+    fn count_use(&mut self, call: &ToolCall, answer: &Answer) {
+        if answer.refused.is_none() && !answer.repeats {
+            self.batch.is_useful = true;
+            self.stalling.call_done();
+        }
+        // A question is refused for nothing else that must hold before it.
+        let is_held = answer.refused == Some(RefusalCode::Precondition);
+        if is_held && Tool::named(&call.name) == Some(Tool::AskUser) {
+            self.stalling.told_to_go_on = true;
+        }
+    }
+
+    /// Marks the reply as one that brought something new: the user decided about a call of it.
+    pub(super) fn note_decision(&mut self) {
+        self.batch.is_useful = true;
     }
 
     /// Returns why the calls behind an answered one are not carried out; none if they are.

@@ -52,6 +52,13 @@ impl Failing {
         }
     }
 
+    /// Returns true if the same call was refused once, in this reply or the one before.
+    pub(super) fn was_refused(&self, call: &ToolCall) -> bool {
+        let arguments = call.arguments.digest();
+        let is_same = |known: &FailingCall| known.name == call.name && known.arguments == arguments;
+        self.calls.iter().any(|known| is_same(known) && known.times == 1)
+    }
+
     /// Returns true if a call failed so often that the turn ends.
     pub(super) fn is_loop(&self) -> bool {
         self.calls.iter().any(|call| call.times >= MOST_FAILURES)

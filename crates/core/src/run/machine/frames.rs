@@ -123,6 +123,7 @@ impl Machine {
         self.leave_node();
         self.anchor.is_introduced = false;
         self.approved = Moves::Ask;
+        self.agreed = None;
         self.grants.once = None;
         self.confirmation = Confirmation::Needed;
         match &self.stance {
@@ -286,6 +287,7 @@ impl Machine {
         self.frames.hold = Hold::Nothing;
         self.created.clear();
         self.approved = Moves::Ask;
+        self.agreed = None;
         self.confirmation = Confirmation::Needed;
         self.leave_node();
     }

@@ -7,12 +7,13 @@ use serde_json::{Value as Json, json};
 
 use super::failing::Failing;
 use super::{CallJob, Effect, Machine, Moves, Rest, Whole, tell};
-use crate::event::{Answer, EventKind, Moved, Phase, Reason, ToolFinished};
+use crate::event::{Answer, EventKind, FileIntent, Moved, Phase, Reason, ToolFinished};
 use crate::policy::rules::{Rule, Verdict};
 use crate::prompt::{self, NotExecuted};
 use crate::question::approval::{Approval, Consent};
 use crate::question::{Question, QuestionKind};
 use crate::refusal::{Refusal, RefusalCode};
+use crate::settings::Mode;
 use crate::state::guard::Confirmation;
 use crate::tool::canonical;
 use crate::vpath::VPath;
@@ -26,9 +27,16 @@ const MEANT_AS_DENIAL: &str = "Or say the same once more: then it is denied with
 pub(super) struct Pending {
     question: Question,
     /// Move that waits for approval; none if a call asks.
-    moved: Option<Moved>,
+    moved: Option<PendingMove>,
     /// Input that did not match the question. The same input again counts as the answer.
     refused: Option<String>,
+}
+
+/// Move that waits for approval, with the files that change with it.
+#[derive(Clone, Debug)]
+pub(super) struct PendingMove {
+    pub(super) moved: Moved,
+    pub(super) files: Vec<FileIntent>,
 }
 
 impl Pending {
@@ -39,11 +47,30 @@ impl Pending {
 }
 
 impl Machine {
+    /// Returns the user's approval of the current move.
+    pub fn agreement(&self) -> Moves {
+        self.approved
+    }
+
+    /// Returns the approval that the next move needs.
+    pub(super) fn moves(&self) -> Moves {
+        match self.settings.mode {
+            Mode::Autopilot => Moves::Free,
+            Mode::Guided => self.approved,
+        }
+    }
+
+    /// Returns the call whose question is open.
+    pub fn asking_call(&self) -> Option<&str> {
+        let call = self.queue.front().filter(|_| self.pending.is_some());
+        call.map(|call| call.id.as_str())
+    }
+
     /// Asks the user the question of the current call, or for approval of its move.
     pub(super) fn asked(
         &mut self,
         question: Question,
-        moved: Option<Moved>,
+        moved: Option<PendingMove>,
         effects: &mut Vec<Effect>,
     ) {
         self.pending = Some(Pending { question: question.clone(), moved, refused: None });
@@ -69,7 +96,7 @@ impl Machine {
         self.allowance.renew(now);
         self.input = Some(words.clone());
         self.failing = Failing::default();
-        self.nudged = false;
+        self.stalling.renew();
         self.forget_hold();
         match self.pending.take() {
             Some(pending) => self.answer(pending, &words, now, effects),
@@ -98,7 +125,7 @@ impl Machine {
     ) {
         self.allowance.renew(now);
         self.failing = Failing::default();
-        self.nudged = false;
+        self.stalling.renew();
         self.pending = None;
         self.queue.clear();
         texts.iter().for_each(|text| self.context.user_input(text.to_string()));
@@ -110,11 +137,12 @@ impl Machine {
             return self.consented(pending, approval, words, now, effects);
         }
         match (pending.question.answer(words), &pending.moved) {
-            (Ok(Json::Bool(true)), Some(_)) => {
+            (Ok(Json::Bool(true)), Some(PendingMove { files, .. })) => {
                 self.approved = Moves::Free;
+                self.agreed = Some(files.as_slice().into());
                 self.next_call(now, effects);
             }
-            (answer, Some(moved)) => {
+            (answer, Some(PendingMove { moved, .. })) => {
                 let answer = declined(moved, words, answer.is_ok());
                 self.settle_call(
                     &pending,
@@ -211,6 +239,7 @@ impl Machine {
                 answer: answer.clone(),
             })));
             self.keep_exchange(asked, shell);
+            self.note_decision();
         }
         self.settle(&answer, None, stop, now, effects);
     }

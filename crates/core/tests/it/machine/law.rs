@@ -24,7 +24,8 @@ pub(super) fn random_input(machine: &Machine, choice: u16) -> Input {
     match machine.open() {
         Effect::AskModel(_) if choice % 13 == 5 => Input::Overflowed("too long".to_owned()),
         Effect::AskModel(_) => {
-            let words = ["", "Hello.", "  "][usize::from(choice % 3)].to_owned();
+            let words = ["", "Hello.", "  ", "Shall I continue?"][usize::from(choice % 4)];
+            let words = words.to_owned();
             let tool_calls = (0..choice % 4).map(|n| call(n + choice)).collect::<Vec<_>>();
             let broken_calls = (0..tool_calls.len()).filter(|n| n % 2 == 1).collect();
             let finish = if choice.is_multiple_of(7) { Finish::Length } else { Finish::Stop };
@@ -34,6 +35,7 @@ pub(super) fn random_input(machine: &Machine, choice: u16) -> Input {
         Effect::Perform(_) if choice.is_multiple_of(6) => Input::Asked(confirm("Well?")),
         Effect::Perform(_) if choice % 6 == 1 => Input::Proposed {
             moved: Moved { from: "a".into(), to: "b".into(), label: String::new() },
+            files: Vec::new(),
             question: confirm("Move?"),
         },
         Effect::Perform(_) => {
@@ -49,7 +51,8 @@ pub(super) fn random_input(machine: &Machine, choice: u16) -> Input {
             });
             let change = StateChange { state, moved, ..StateChange::default() };
             let refused = (choice % 5 == 1).then_some(RefusalCode::NotFound);
-            let answer = Answer { result: "{}".into(), refused, ..Answer::default() };
+            let repeats = choice % 5 == 3;
+            let answer = Answer { result: "{}".into(), refused, repeats, ..Answer::default() };
             let state = (choice % 5 == 2).then_some(change);
             Input::Answered { answer, state }
         }

@@ -113,8 +113,8 @@ fn an_objection_to_a_move_ends_the_reply() {
         to: "step-02-discover-inputs".to_owned(),
         label: "next".to_owned(),
     };
-    let question = moved.question();
-    rest(play.step(Input::Proposed { moved, question }));
+    let question = confirm("Go on?");
+    rest(play.step(Input::Proposed { moved, files: Vec::new(), question }));
     check_asks(&play.user("ok but shorter"), 2, Some("step-01-select-story"), "sm");
     assert_eq!(play.left_out(), [("c1", "the user has answered since")]);
     let messages = play.machine.context().messages();

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use crewagent_core::event::{
     ActiveRunChanged, AgentChanged, AssistantMessage, CommandResolved, ContextCut,
     ConversationEvent, ConversationStarted, Event, EventKind, FrameEntered, FrameEvent, FrameHeld,
-    FrameLeft, ModelEvent, ModelInstructed, ModelOverflowed, ModelRetried, ModelStopped,
-    NodeEntered, PhaseChanged, Reply, RunEvent, RunFailed, RunFinished, RunResumed, RunStarted,
-    ServerLogged, StateChange, StateEvent, ToolEvent, ToolFinished, ToolStarted, ToolsListed,
-    TurnStarted, UserAsked, UserEvent, UserInput,
+    FrameLeft, ModelEvent, ModelInstructed, ModelNudged, ModelOverflowed, ModelRetried,
+    ModelStopped, NodeEntered, PhaseChanged, Reply, RunEvent, RunFailed, RunFinished, RunResumed,
+    RunStarted, ServerLogged, StateChange, StateEvent, ToolEvent, ToolFinished, ToolStarted,
+    ToolsListed, TurnStarted, UserAsked, UserEvent, UserInput,
 };
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
@@ -152,6 +152,9 @@ fn model_line(model: &ModelEvent, text: &mut String) {
         }
         ModelEvent::Overflowed(ModelOverflowed { message, .. }) => {
             writeln!(text, "overflow: {message}")
+        }
+        ModelEvent::Nudged(ModelNudged { kind, .. }) => {
+            writeln!(text, "nudge: {kind:?}")
         }
         ModelEvent::Stopped(ModelStopped { by, .. }) => {
             writeln!(text, "stopped by: {by:?}")

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crewagent_core::call::Call;
-use crewagent_core::event::{Answer, Intent, StateChange};
+use crewagent_core::event::{Answer, FileIntent, Intent, StateChange};
 use crewagent_core::message::ToolCall;
 use crewagent_core::policy::{FsPolicy, Policy};
 use crewagent_core::refusal::{Refusal, RefusalCode};
@@ -69,6 +69,8 @@ pub(crate) struct ToolsFixture {
     pub(crate) files: VisitFiles,
     pub(crate) confirmation: Confirmation,
     pub(crate) moves: Moves,
+    /// Files of a move that the user agreed to.
+    pub(crate) agreed: Option<Vec<FileIntent>>,
     pub(crate) created: RefCell<Vec<ProjectPath>>,
     pub(crate) deadline: Deadline,
     /// True if the run wrote all files of the project.
@@ -110,6 +112,7 @@ impl ToolsFixture {
             files: VisitFiles { since: NOW.parse().ok(), ..VisitFiles::default() },
             confirmation: Confirmation::Needed,
             moves: Moves::Free,
+            agreed: None,
             created: RefCell::default(),
             deadline: Deadline::default(),
             owns_all: true,
@@ -213,6 +216,7 @@ impl ToolsFixture {
             known: files,
             confirmation: self.confirmation,
             moves: self.moves,
+            agreed: self.agreed.as_deref(),
             deadline: &self.deadline,
         }
     }
@@ -399,6 +403,7 @@ fn context<'a>(policy: &'a Policy, deadline: &'a Deadline) -> CallContext<'a> {
         known: &NOTHING_KNOWN,
         confirmation: Confirmation::Needed,
         moves: Moves::Free,
+        agreed: None,
         deadline,
     }
 }

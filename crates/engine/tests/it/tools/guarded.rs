@@ -192,7 +192,10 @@ fn a_guided_run_asks_before_each_move() {
     fixture.moves = Moves::Ask;
     let before = fixture.text(STATE);
     match fixture.plan("fs.apply_patch", step("decide-02-project-type")) {
-        CallPlan::Approve(moved) => assert_eq!(moved.to, "decide-02-project-type"),
+        CallPlan::Approve(proposed) => {
+            assert_eq!(proposed.moved.to, "decide-02-project-type");
+            assert!(proposed.files.is_empty(), "{:?}", proposed.files);
+        }
         other => panic!("{other:?}"),
     }
     assert_eq!(fixture.text(STATE), before);
@@ -206,6 +209,38 @@ fn a_guided_run_asks_before_each_move() {
     fixture.check_refused("fs.apply_patch", step("end-99"), RefusalCode::Transition, &[]);
     fixture.moves = Moves::Free;
     assert!(fixture.call("fs.apply_patch", step("decide-02-project-type")).state.is_some());
+}
+
+#[test]
+fn an_agreement_to_a_move_holds_for_exactly_the_files_that_were_shown() {
+    let mut fixture = ToolsFixture::new();
+    fixture.policy = fixture.policy.with_state(crewagent_core::policy::StateTool::Runtime);
+    fixture.missing = MissingRule::Off;
+    fixture.moves = Moves::Ask;
+    let finish = || {
+        let files = json!([
+            {"path": "artifacts/intake.md", "content": "One.\nTwo.\n"},
+            {"path": "artifacts/notes.md", "content": "One.\n"},
+        ]);
+        json!({ "files": files })
+    };
+    let proposed = |fixture: &ToolsFixture| match fixture.plan("complete_node", finish()) {
+        CallPlan::Approve(proposed) => *proposed,
+        other => panic!("{other:?}"),
+    };
+    let shown = proposed(&fixture);
+    assert_eq!(
+        shown.question.question,
+        "Go on from \"Intake\" to \"Decide the project type\"? Writes artifacts/intake.md (2 lines), artifacts/notes.md (1 line)."
+    );
+    let paths: Vec<&str> = shown.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["@project/artifacts/intake.md", "@project/artifacts/notes.md"]);
+    (fixture.moves, fixture.agreed) = (Moves::Free, Some(shown.files.clone()));
+    // The user changed a file between the question and the answer.
+    fixture.put("@project/artifacts/notes.md", "Mine.\n");
+    assert_ne!(proposed(&fixture).files, shown.files);
+    std::fs::remove_file(fixture.real("@project/artifacts/notes.md")).unwrap();
+    assert!(fixture.call("complete_node", finish()).state.is_some());
 }
 
 #[test]

@@ -95,7 +95,11 @@ repeats?: boolean,
 /**
  * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
  */
-endsReply?: boolean, };
+endsReply?: boolean, 
+/**
+ * True if it says nothing that the model was not told before: the content stands unchanged in the context.
+ */
+repeats?: boolean, };
 
 /**
  * A call that waits for the user's word.
@@ -193,6 +197,10 @@ brokenCalls?: Array<number>,
  * Number of the calls that the model wrote as text.
  */
 textCalls?: number, 
+/**
+ * Reason why a call that the model wrote as text cannot be carried out, if there is one and no other call.
+ */
+unreadableCall?: string, 
 /**
  * Calls that are recorded otherwise than the model wrote them.
  */
@@ -752,7 +760,7 @@ runId?: string,
 /**
  * The durable step whose result this is, such as `t1/llm/3`.
  */
-key?: string, } & ({ "type": "run.started" } & RunStarted | { "type": "session.started" } & ConversationStarted | { "type": "session.agent" } & AgentChanged | { "type": "command.resolved" } & CommandResolved | { "type": "session.instructed" } & ModelInstructed | { "type": "session.run" } & ActiveRunChanged | { "type": "run.resumed" } & RunResumed | { "type": "user.input" } & UserInput | { "type": "workflow.planned" } & FramePlanned | { "type": "workflow.entered" } & FrameEntered | { "type": "workflow.left" } & FrameLeft | { "type": "workflow.held" } & FrameHeld | { "type": "tools.listed" } & ToolsListed | { "type": "server.logged" } & ServerLogged | { "type": "turn.started" } & TurnStarted | { "type": "assistant.delta" } & AssistantDelta | { "type": "model.retried" } & ModelRetried | { "type": "model.overflowed" } & ModelOverflowed | { "type": "model.stopped" } & ModelStopped | { "type": "assistant.message" } & AssistantMessage | { "type": "tool.started" } & ToolStarted | { "type": "tool.finished" } & ToolFinished | { "type": "node.entered" } & NodeEntered | { "type": "state.changed" } & StateChange | { "type": "question" } & UserAsked | { "type": "phase.changed" } & PhaseChanged | { "type": "context.cut" } & ContextCut | { "type": "error" } & RunFailed | { "type": "run.finished" } & RunFinished);
+key?: string, } & ({ "type": "run.started" } & RunStarted | { "type": "session.started" } & ConversationStarted | { "type": "session.agent" } & AgentChanged | { "type": "command.resolved" } & CommandResolved | { "type": "session.instructed" } & ModelInstructed | { "type": "session.run" } & ActiveRunChanged | { "type": "run.resumed" } & RunResumed | { "type": "user.input" } & UserInput | { "type": "workflow.planned" } & FramePlanned | { "type": "workflow.entered" } & FrameEntered | { "type": "workflow.left" } & FrameLeft | { "type": "workflow.held" } & FrameHeld | { "type": "tools.listed" } & ToolsListed | { "type": "server.logged" } & ServerLogged | { "type": "turn.started" } & TurnStarted | { "type": "assistant.delta" } & AssistantDelta | { "type": "model.retried" } & ModelRetried | { "type": "model.overflowed" } & ModelOverflowed | { "type": "model.nudged" } & ModelNudged | { "type": "model.stopped" } & ModelStopped | { "type": "assistant.message" } & AssistantMessage | { "type": "tool.started" } & ToolStarted | { "type": "tool.finished" } & ToolFinished | { "type": "node.entered" } & NodeEntered | { "type": "state.changed" } & StateChange | { "type": "question" } & UserAsked | { "type": "phase.changed" } & PhaseChanged | { "type": "context.cut" } & ContextCut | { "type": "error" } & RunFailed | { "type": "run.finished" } & RunFinished);
 
 /**
  * Events of a journal.
@@ -1977,6 +1985,19 @@ price?: Price,
 problem?: string, };
 
 /**
+ * The runtime reminds the model, because its reply brought nothing forward. The text is in the next `turn.started`.
+ */
+export type ModelNudged = { 
+/**
+ * The turn whose reply it is about.
+ */
+turn: number, 
+/**
+ * Kind of the reminder.
+ */
+kind: NudgeKind, };
+
+/**
  * A request was too long for the model's window. It is asked again with less, or the run stops.
  */
 export type ModelOverflowed = { 
@@ -2213,6 +2234,11 @@ again?: boolean, };
  * Nothing to say: `{}`.
  */
 export type Nothing = Record<string, never>;
+
+/**
+ * Kind of a reminder to the model.
+ */
+export type NudgeKind = "empty" | "no-call" | "finish" | "go-on" | "cut" | "call";
 
 /**
  * The origin of a fork.
@@ -2850,7 +2876,7 @@ runId: string, } | { "kind": "no-run" } | { "kind": "help" } | { "kind": "status
 /**
  * Reason why a run is idle.
  */
-export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "call" | "loop" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
+export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "call" | "loop" | "stalled" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
 
 /**
  * Reason why a call was not carried out.
@@ -4207,7 +4233,11 @@ repeats?: boolean,
 /**
  * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
  */
-endsReply?: boolean, };
+endsReply?: boolean, 
+/**
+ * True if it says nothing that the model was not told before: the content stands unchanged in the context.
+ */
+repeats?: boolean, };
 
 /**
  * Pattern of calls: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
@@ -4368,6 +4398,10 @@ callId: string,
  * Move that needs approval.
  */
 moved?: Moved, 
+/**
+ * Files that change with the move. An agreement holds for exactly these.
+ */
+files?: Array<FileIntent>, 
 /**
  * Text of the question.
  */
