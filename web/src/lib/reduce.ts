@@ -171,6 +171,9 @@ function takeEvent(view: View, event: Event): void {
     case 'phase.changed':
       takePhase(view, event);
       break;
+    case 'model.nudged':
+      note(view, event, 'nudged', event.kind);
+      break;
     case 'context.cut':
       note(view, event, 'cut', String(event.messages));
       break;

@@ -77,6 +77,7 @@ export type NoteTopic =
   | 'retried'
   | 'overflowed'
   | 'cut'
+  | 'nudged'
   | 'entered'
   | 'left'
   | 'held'

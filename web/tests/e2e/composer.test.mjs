@@ -23,7 +23,7 @@ const withRun = (replies, body, { policy = '', chat = [] } = {}) =>
   });
 
 describe('a message that is no answer', () => {
-  it('stays in the question with the reason, and is the answer when that is wanted', withRun([{ calls: [choice] }, { say: 'I was told: {{last.words}}.' }], async ({ tab, send, said }) => {
+  it('stays in the question with the reason, and is the answer when that is wanted', withRun([{ calls: [choice] }, { say: 'I was told: {{last.words}}. What else?' }], async ({ tab, send, said }) => {
     // The numbers count without a click.
     await tab.getByRole('radio').nth(1).waitFor();
     await tab.evaluate(() => document.activeElement?.blur());
@@ -39,7 +39,7 @@ describe('a message that is no answer', () => {
     await said(/^Answered: Something else$/).waitFor();
   }));
 
-  it('refuses a call that waits for approval only when it is meant so', withRun([{ calls: [write('one')] }, { say: 'I heard why.' }], async ({ tab, send, said, shop }) => {
+  it('refuses a call that waits for approval only when it is meant so', withRun([{ calls: [write('one')] }, { say: 'I heard why. What else?' }], async ({ tab, send, said, shop }) => {
     await tab.getByRole('button', { name: 'Allow once' }).waitFor();
     await send('why do you need it?');
     await tab.getByRole('alert').filter({ hasText: 'once, run, or deny' }).waitFor();
@@ -52,7 +52,7 @@ describe('a message that is no answer', () => {
 });
 
 describe('a message that is sent while the model is at work', () => {
-  it('is held by a question it was not written for, outlives a reload, and goes out once that is answered', withRun([{ say: words(900), pace: slow, calls: [choice] }, { say: 'I took it.' }, { say: 'I heard you.' }], async ({ tab, field, send, said, queue }) => {
+  it('is held by a question it was not written for, outlives a reload, and goes out once that is answered', withRun([{ say: words(900), pace: slow, calls: [choice] }, { say: 'I took it. What else?' }, { say: 'I heard you. What else?' }], async ({ tab, field, send, said, queue }) => {
     await said('w3 ').waitFor();
     await send('Mind the colours');
     await queue.getByText('on hold: there is a question').waitFor();
@@ -88,7 +88,7 @@ describe('a message that is sent while the model is at work', () => {
 });
 
 describe('a long reply', () => {
-  const LONG = [{ say: words(1500), pace: { characters: 12, milliseconds: 20 } }, { say: 'Done.' }];
+  const LONG = [{ say: `${words(1500)}?`, pace: { characters: 12, milliseconds: 20 } }, { say: 'Done. What else?' }];
   const top = (log) => log.evaluate((node) => node.scrollTop);
   const gap = (log) => log.evaluate((node) => node.scrollHeight - node.scrollTop - node.clientHeight);
 
@@ -131,7 +131,7 @@ describe('a long reply', () => {
 });
 
 describe('a conversation whose run was removed', () => {
-  it('opens all the same', withFixture({ model: { nodes: { 'step-01-intake': [{ say: words(1500), pace: slow }] }, chat: [{ say: 'Yes.' }] } }, async (fixture) => {
+  it('opens all the same', withFixture({ model: { nodes: { 'step-01-intake': [{ say: `${words(1500)}?`, pace: slow }] }, chat: [{ say: 'Yes.' }] } }, async (fixture) => {
     const { api, log } = fixture;
     const shop = await fixture.project('shop');
     const conversation = await fixture.startConversation(shop.id, { package: 'hello-branch' });
@@ -152,7 +152,7 @@ describe('an answer that is not given yet', () => {
   const form = { 'ui.ask_user': { question: 'Who?', kind: 'form', schema: { type: 'object', properties: { name: { type: 'string', title: 'Name' }, size: { enum: ['S', 'L'] } }, required: ['name', 'size'] } } };
   const several = { 'ui.ask_user': { question: 'Which?', kind: 'choice', multi: true, options: [{ value: 'a' }, { value: 'b' }, { value: 'c' }] } };
 
-  it('to a form is still there after a reload, and Enter gives it', withRun([{ say: 'Look.', calls: [form] }, { say: 'Thanks.' }], async ({ tab, said }) => {
+  it('to a form is still there after a reload, and Enter gives it', withRun([{ say: 'Look.', calls: [form] }, { say: 'Thanks. What else?' }], async ({ tab, said }) => {
     await tab.getByLabel('Name').fill('Ada');
     await tab.reload();
     await eventually(async () => assert.equal(await tab.getByLabel('Name').inputValue(), 'Ada'));

@@ -99,7 +99,7 @@ describe('a conversation with an agent', () => {
 });
 
 describe('a conversation about a run', () => {
-  it('offers no menu beside it, and a replay goes on with nothing', withShop({ nodes: { 'step-01-intake': [{ say: 'Hello from the run.' }] } }, async ({ tab, api, log, openConversation, send, row, pill, choices }) => {
+  it('offers no menu beside it, and a replay goes on with nothing', withShop({ nodes: { 'step-01-intake': [{ say: 'Hello from the run. What now?' }] } }, async ({ tab, api, log, openConversation, send, row, pill, choices }) => {
     const conversation = await openConversation();
     await send('/menu');
     await hasCount(choices, 1);
@@ -195,7 +195,7 @@ describe('messages that wait while another screen is open', () => {
   /** Returns true if the page may be left without a question. */
   const canLeave = (tab) => tab.evaluate(() => window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
 
-  it('are sent all the same, and the page is not left silently before', withShop({ nodes: { 'step-01-intake': [{ say: words(1200), pace: slow }, { say: 'I heard you.' }] } }, async ({ tab, openRun, send, row, rail, events }) => {
+  it('are sent all the same, and the page is not left silently before', withShop({ nodes: { 'step-01-intake': [{ say: `${words(1200)}?`, pace: slow }, { say: 'I heard you. What else?' }] } }, async ({ tab, openRun, send, row, rail, events }) => {
     const run = await openRun();
     await row('w3 ').waitFor();
     assert.equal(await canLeave(tab), true);
@@ -234,7 +234,7 @@ describe('messages that wait while another screen is open', () => {
 describe('notifications', () => {
   /** Makes a test of a page that is in view while the user types elsewhere; `notified` returns what the system was to show. */
   const withNotifications = (body) =>
-    withShop({ nodes: { 'step-01-intake': [{ say: 'Hello from the run.' }] }, chat: [{ say: 'Hello.' }] }, async (fixture) => {
+    withShop({ nodes: { 'step-01-intake': [{ say: 'Hello from the run. What now?' }] }, chat: [{ say: 'Hello.' }] }, async (fixture) => {
       const { tab } = fixture;
       await tab.addInitScript(() => {
         localStorage.setItem('crewagent.prefs', JSON.stringify({ notify: true }));

@@ -17,7 +17,7 @@ const asksAndWrites = (content) => ({
     'step-01-intake': [
       { say: 'First a question.', calls: [{ 'ui.ask_user': { question: 'What shall it do?' } }] },
       { say: 'I write it down.', calls: [{ 'fs.write': { path: '@project/artifacts/intake.md', content } }] },
-      { any: [{ when: { answers: 'ok' }, say: 'It is written.' }, { say: 'It could not be written.' }], times: 20 },
+      { any: [{ when: { answers: 'ok' }, say: 'It is written. What else?' }, { say: 'It could not be written. What else?' }], times: 20 },
     ],
   },
 });

@@ -164,7 +164,7 @@ describe('the golden path by keyboard alone', () => {
     await tab.locator('.file .page.reading').waitFor();
   }));
 
-  it('by shortcuts: the list of runs, a run, its regions, the palette', withKeyboard({ model: { nodes: { 'step-01-intake': [{ say: 'Hello.' }] } } }, async ({ tab, log, field, pill, project, startRun, showRun, press, tabTo, assertFocus }) => {
+  it('by shortcuts: the list of runs, a run, its regions, the palette', withKeyboard({ model: { nodes: { 'step-01-intake': [{ say: 'Hello. What now?' }] } } }, async ({ tab, log, field, pill, project, startRun, showRun, press, tabTo, assertFocus }) => {
     const shop = await project('shop');
     await showRun(shop.id, await startRun(shop.id));
     await pill('waiting').waitFor();

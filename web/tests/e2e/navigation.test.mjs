@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { withFixture } from './fixture.mjs';
 import { eventually, until } from './harness.mjs';
 
-const MODEL = { nodes: { 'step-01-intake': [{ say: 'Hello.' }] } };
+const MODEL = { nodes: { 'step-01-intake': [{ say: 'Hello. What now?' }] } };
 
 /** Drops a file on the page; returns true if the browser would have gone to it. */
 const drop = (tab, name) =>

@@ -8,9 +8,9 @@ import { eventually, simpleToolServer, until } from './harness.mjs';
 
 /** Returns so many words, each of which is there once. */
 const words = (count, from = 1) => Array.from({ length: count }, (_, at) => `w${from + at}`).join(' ');
-const WHOLE = words(300);
+const WHOLE = `${words(300)}?`;
 const BEGINNING = `${words(60)} `;
-const REST = words(240, 61);
+const REST = `${words(240, 61)}?`;
 
 const replies = (tab) => tab.locator('[role=log] article .md');
 const readReply = async (tab) => ((await replies(tab).allTextContents()).at(-1) ?? '').trim();
@@ -198,14 +198,14 @@ describe('a network that comes and goes', () => {
     await untilStatus(run, 'waiting-user');
     await context.setOffline(false);
     await connection(tab, 'Connected').waitFor();
-    (await provider.nextRequest()).end('I heard it.');
+    (await provider.nextRequest()).end('I heard it. What else?');
     await log.getByText('I heard it.').waitFor();
     assert.ok((await replies(tab).allTextContents()).some((one) => one.trim() === WHOLE), 'the reply is whole');
     assert.equal((await log.textContent()).split('and then').length - 1, 1);
     await assertSamePage(tab);
   }));
 
-  it('a message that cannot be sent stays in the field, with the reason', withRun([{ say: 'Ready.' }], async ({ tab, context, log, field, pill, send }) => {
+  it('a message that cannot be sent stays in the field, with the reason', withRun([{ say: 'Ready?' }], async ({ tab, context, log, field, pill, send }) => {
     await pill('waiting').waitFor();
     await context.setOffline(true);
     await send('not heard');
@@ -216,7 +216,7 @@ describe('a network that comes and goes', () => {
     assert.equal(await log.getByText('not heard').count(), 0);
   }));
 
-  it('a slow network delays, and loses nothing', withRun([{ say: 'Ready.' }, { say: WHOLE, pace: { characters: 12, milliseconds: 10 } }], async ({ tab, context, pill, send }) => {
+  it('a slow network delays, and loses nothing', withRun([{ say: 'Ready?' }, { say: WHOLE, pace: { characters: 12, milliseconds: 10 } }], async ({ tab, context, pill, send }) => {
     await pill('waiting').waitFor();
     const session = await context.newCDPSession(tab);
     await session.send('Network.emulateNetworkConditions', { offline: false, latency: 400, downloadThroughput: 60_000, uploadThroughput: 20_000 });

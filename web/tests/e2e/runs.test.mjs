@@ -9,7 +9,7 @@ import { eventually, example, makeProject, ownModel, serve, until } from './harn
 
 const EVERY_QUESTION = ownModel('every-question.yaml');
 const SENTENCE = 'One more sentence about the plan, so that this takes a while. ';
-const LONG_REPLY = { say: `{{repeat:${SENTENCE}:900}}`, pace: { characters: 6, milliseconds: 15 } };
+const LONG_REPLY = { say: `{{repeat:${SENTENCE}:900}}Is that right?`, pace: { characters: 6, milliseconds: 15 } };
 const STREAMS = { nodes: { 'step-01-intake': [LONG_REPLY] } };
 const STREAMS_FAST = { nodes: { 'step-01-intake': [{ ...LONG_REPLY, pace: { characters: 20, milliseconds: 15 } }] } };
 /** Writes its artifact, moves on, and waits there. */
@@ -85,7 +85,7 @@ describe('the questions of a run', () => {
     await tab.getByRole('button', { name: /intake\.md/ }).first().waitFor();
   }));
 
-  it('Enter while an input method composes a word does not send it', withRun({ nodes: { 'step-01-intake': [{ say: 'Hello.' }, { say: 'I heard {{input}}.', times: 9 }] } }, async ({ field, run, events, pill, said }) => {
+  it('Enter while an input method composes a word does not send it', withRun({ nodes: { 'step-01-intake': [{ say: 'Hello. What now?' }, { say: 'I heard {{input}}. What else?', times: 9 }] } }, async ({ field, run, events, pill, said }) => {
     await pill('waiting').waitFor();
     await field.fill('ni hao');
     await field.evaluate((node) => {
@@ -157,18 +157,18 @@ describe('what is beside a run', () => {
     await tab.locator('ol.nodes [aria-current=step]').filter({ hasText: 'Decide the project type' }).waitFor();
   }));
 
-  it('a replay shows what was, and does nothing', withRun({ nodes: { 'step-01-intake': [{ say: 'First words.' }, { say: 'Later words.' }] } }, async ({ tab, pill, run, said, send, events }) => {
+  it('a replay shows what was, and does nothing', withRun({ nodes: { 'step-01-intake': [{ say: 'First words?' }, { say: 'Later words?' }] } }, async ({ tab, pill, run, said, send, events }) => {
     await pill('waiting').waitFor();
     await send('Go on');
-    await said('Later words.').waitFor();
+    await said('Later words?').waitFor();
     await pill('waiting').waitFor();
     const before = (await events('runs', run)).filter((event) => event.type !== 'run.finished').length;
     await tab.getByRole('button', { name: 'Look back in time' }).click();
     await tab.getByText(/not live/).waitFor();
     await tab.getByRole('slider', { name: 'Event' }).fill('3');
-    await said('Later words.').waitFor({ state: 'hidden' });
+    await said('Later words?').waitFor({ state: 'hidden' });
     await tab.getByRole('button', { name: 'Back to live' }).click();
-    await said('Later words.').waitFor();
+    await said('Later words?').waitFor();
     assert.equal((await events('runs', run)).filter((event) => event.type !== 'run.finished').length, before);
   }));
 

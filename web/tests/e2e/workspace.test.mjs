@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { withFixture } from './fixture.mjs';
 import { eventually, until } from './harness.mjs';
 
-const MODEL = { nodes: { 'step-01-intake': [{ say: 'First a question.', calls: [{ 'ui.ask_user': { question: 'What shall it do?' } }] }, { say: 'Thanks.', times: 20 }] } };
+const MODEL = { nodes: { 'step-01-intake': [{ say: 'First a question.', calls: [{ 'ui.ask_user': { question: 'What shall it do?' } }] }, { say: 'Thanks. What else?', times: 20 }] } };
 
 /** Makes a test of a project with a few files. */
 const withShop = (body, options = {}) =>

@@ -24,6 +24,7 @@ describe('what rests', () => {
   it('waits for the user: talk only with a question, or where a limit holds it', () => {
     expect(looks(phaseChanged('WaitingUser', 'stop-point'))).toEqual(['ready', 'waiting']);
     expect(looks(phaseChanged('WaitingUser', 'limit-turns'))).toEqual(['waiting', 'waiting']);
+    expect(looks(phaseChanged('WaitingUser', 'stalled'))).toEqual(['waiting', 'waiting']);
     expect(looks(asks('text'), phaseChanged('WaitingUser', 'question'))).toEqual(['waiting', 'waiting']);
     expect(looks(asks('approval'), phaseChanged('WaitingUser', 'question'))).toEqual(['approval', 'approval']);
   });

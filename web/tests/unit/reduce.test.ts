@@ -197,6 +197,12 @@ describe('rows', () => {
     expect(retried.live).toMatchObject({ text: '', thinking: '' });
   });
 
+  it('a reminder to the model is a note of its own', () => {
+    const time = '2026-11-15T09:49:46.935Z';
+    const view = reduce(emptyView(), [{ type: 'model.nudged', turn: 1, kind: 'no-call', seq: 1, time }]);
+    expect(view.rows).toMatchObject([{ kind: 'note', topic: 'nudged', subject: 'no-call' }]);
+  });
+
   it('kinds of events that are not known are let pass', () => {
     const view = reduce(emptyView(), [{ type: 'of.tomorrow', seq: 1, time: '2026-11-15T09:49:46.935Z' } as unknown as Event]);
     expect(view.seq).toBe(1);

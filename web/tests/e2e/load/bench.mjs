@@ -12,7 +12,7 @@ import { measureFrames, measureHeap, Report, TWO_FRAMES_MS } from './measure.mjs
 const FRAME = { goal: TWO_FRAMES_MS, times: 1, share: 0.95 };
 const STOP = { goal: 200 };
 const words = (count) => Array.from({ length: count }, (_, at) => `w${at + 1}`).join(' ');
-const SPEAKS = { say: words(5000), pace: { characters: 6, milliseconds: 10 } };
+const SPEAKS = { say: `${words(5000)}?`, pace: { characters: 6, milliseconds: 10 } };
 
 /** Returns the milliseconds from a click on Stop until the state changes on the page. */
 async function measureStop(tab) {
@@ -173,7 +173,7 @@ const BENCHMARKS = {
 
   async artifact(chrome, report) {
     await report.measure('an artifact: from the disk to the page', { goal: 1000 }, async () => {
-      const fixture = await openFixture(chrome, { model: { nodes: { 'step-01-intake': [{ say: 'Hello.' }, { calls: [{ 'fs.write': { path: '@project/artifacts/intake.md', content: '# Intake\n' } }] }, { say: 'Done.' }] } } });
+      const fixture = await openFixture(chrome, { model: { nodes: { 'step-01-intake': [{ say: 'Hello. What now?' }, { calls: [{ 'fs.write': { path: '@project/artifacts/intake.md', content: '# Intake\n' } }] }, { say: 'Done. What now?' }] } } });
       try {
         const shop = await fixture.project('shop');
         const folder = join(shop.path, 'artifacts');
@@ -198,7 +198,7 @@ const BENCHMARKS = {
   },
 
   async clients(chrome, report) {
-    const fixture = await openFixture(chrome, { model: { nodes: { 'step-01-intake': [{ say: 'Hello.' }] } } });
+    const fixture = await openFixture(chrome, { model: { nodes: { 'step-01-intake': [{ say: 'Hello. What now?' }] } } });
     const port = Number(new URL(fixture.server.own).port);
     const shop = await fixture.project('shop');
     const run = await fixture.startRun(shop.id);

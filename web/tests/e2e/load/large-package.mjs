@@ -58,7 +58,7 @@ export async function largePackage(folder, nodes, moves) {
     pace: { characters: 1, milliseconds: 25 },
     calls: [{ 'fs.apply_patch': { path: '@state/workflow.md', operation: 'updateFrontmatter', update: { currentNodeId: { set: to } } } }],
   });
-  const replies = Object.fromEntries(visited.map((id, at) => [id, [at < moves ? reply(visited[at + 1]) : { say: 'Here I rest.' }]]));
+  const replies = Object.fromEntries(visited.map((id, at) => [id, [at < moves ? reply(visited[at + 1]) : { say: 'Here I rest. What now?' }]]));
   // The first one waits for the user, so that the page is there when it begins.
   replies[visited[0]].unshift({ say: 'Shall I?' });
   await writeFile(scenario, JSON.stringify({ scenario: 'a walk through a large graph', nodes: replies }));
