@@ -105,7 +105,7 @@ describe('several approvals', () => {
     await until('one waits', async () => (await tab.title()).startsWith('(1)'));
   }));
 
-  it('a double click allows one of two calls', withFixture({ model: { nodes: { 'step-01-intake': [{ calls: [write('one'), write('two')] }, { say: 'Both were looked at.' }] } }, policy: 'ask = ["fs.write"]' }, async (fixture) => {
+  it('a double click allows one of two calls', withFixture({ model: { nodes: { 'step-01-intake': [{ calls: [write('one'), write('two')] }, { say: 'Both were looked at. What else?' }] } }, policy: 'ask = ["fs.write"]' }, async (fixture) => {
     const { tab, log } = fixture;
     const shop = await fixture.project('shop');
     await fixture.showRun(shop.id, await fixture.startRun(shop.id));

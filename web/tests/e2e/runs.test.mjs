@@ -200,7 +200,7 @@ describe('what is beside a run', () => {
 });
 
 describe('a server that was killed', () => {
-  const HANGS = { nodes: { 'step-01-intake': [{ say: 'Now I think about it.' }, { say: 'One more', fault: { hang: true } }] } };
+  const HANGS = { nodes: { 'step-01-intake': [{ say: 'Now I think about it. What else?' }, { say: 'One more', fault: { hang: true } }] } };
 
   it('is started at another address, and the run resumes there', withRun(HANGS, async ({ tab, home, server, send, pill, said }) => {
     await pill('waiting').waitFor();
