@@ -54,10 +54,8 @@ fn update(params: &Params<'_>, problems: &mut Problems) -> Option<StateUpdate> {
         update.insert("variables".to_owned(), json!({ "set": variables }));
     }
     if let Some(keep) = params.structure("keep") {
-        let keep = match keep.into_owned() {
-            one @ Json::String(_) => json!([one]),
-            other => other,
-        };
+        let keep = keep.into_owned();
+        let keep = if keep.is_string() { json!([keep]) } else { keep };
         update.insert("keep".to_owned(), keep);
     }
     if let Some(artifacts) = params.structure("artifacts") {

@@ -31,7 +31,7 @@ impl OpenVisits {
         self.begin(now);
     }
 
-    /// Goes on with the current visit, whose begin may have been lost with the journal.
+    /// Resumes the current visit, whose begin may have been lost with the journal.
     pub(super) fn resume(&mut self, now: Timestamp) {
         self.change_last(|visit| visit.since = visit.since.or(Some(now)));
     }

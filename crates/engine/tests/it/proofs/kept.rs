@@ -133,7 +133,7 @@ fn runs_of_released_versions_can_be_taken_over() {
     record::proven("D7", &format!("kept: {}", names.join(", ")));
 }
 
-/// A change that was announced is made by the process that takes the run over, before the model is asked.
+/// Checks that a change that was announced is made before the model is asked.
 #[test]
 fn a_change_that_a_released_version_announced_is_made_once() {
     for kept in KEPT.iter().filter(|kept| kept.announced.is_some()) {
@@ -151,7 +151,7 @@ fn a_change_that_a_released_version_announced_is_made_once() {
     }
 }
 
-/// D1 over the take-over: the process that takes the run over dies at every operation, or a sample of them.
+/// Checks D1 over the resume: the process that resumes the run dies at every operation, or a sample of them.
 #[test]
 fn a_process_that_dies_while_it_takes_a_run_over_loses_nothing() {
     let mut points = 0;
