@@ -109,7 +109,10 @@ fn detail(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> 
         }
         _ => None,
     };
-    let new = if answer.created.is_empty() { "" } else { "new" };
+    // A file that was there before is an artifact as well, but not a new one.
+    let was_there = ["replacedBytes", "sha256Before", "changed", "moved"];
+    let was_there = was_there.iter().any(|key| !result[*key].is_null());
+    let new = if answer.created.is_empty() || was_there { "" } else { "new" };
     match text {
         Some(text) if new.is_empty() => text,
         Some(text) => format!("{text}, {new}"),

@@ -58,7 +58,9 @@ fn the_model_comes_from_flag_environment_or_settings() {
         world.command().args(start).env("CREWAGENT_MODEL", "scripted:tiny.yaml").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     world.run(&["config", "set", "run.model", "scripted:tiny.yaml"]);
-    assert_eq!(world.run(&start).code, 0);
+    // The second run finds the files of the first one.
+    let again = [&start[..], &["--outputs", "exist"]].concat();
+    assert_eq!(world.run(&again).code, 0);
     let unknown = world.run(&[&start[..], &["--model", "gpt"]].concat());
     assert_eq!(unknown.code, 2);
     assert!(unknown.err.contains("there is no model `gpt`"), "{}", unknown.err);

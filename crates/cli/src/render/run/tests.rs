@@ -131,6 +131,12 @@ fn a_call_is_one_line_whatever_the_terminal() {
         call("fs.write", "@project/x", made).into(),
         "  ✓ fs.write @project/x  1 byte, new\n",
     );
+    let changed = json!({ "ok": true, "bytesWritten": 1, "replacedBytes": 2 });
+    let changed = Answer { created: vec!["x".into()], ..answer(changed) };
+    check_lines(
+        call("fs.write", "@project/x", changed).into(),
+        "  ✓ fs.write @project/x  1 byte\n",
+    );
     let kept = Answer {
         result: Payload::Blob { sha256: Payload::default().digest(), bytes: 70_000 },
         ..Answer::default()
@@ -164,12 +170,13 @@ fn a_move_is_shown_with_its_label_and_what_was_let_pass() {
     let change = StateChange {
         state: RunState::default(),
         moved,
+        kept: vec!["artifacts/b.md".into()],
         warnings: vec!["`artifacts/a.md` is missing".into()],
         ..StateChange::default()
     };
     check_lines(
         vec![EventKind::from(Box::new(change))],
-        "  → two (next)\n  ! `artifacts/a.md` is missing\n",
+        "  → two (next)\n  = kept artifacts/b.md as it was\n  ! `artifacts/a.md` is missing\n",
     );
 }
 
