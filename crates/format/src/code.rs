@@ -152,6 +152,8 @@ codes! {
     610 UnknownCurrentNode "unknown-current-node" Warning "`currentNodeId` is not a node of the graph",
     611 UnknownCompletedNode "unknown-completed-node" Warning "`stepsCompleted` names a node that does not exist",
     612 BadArtifactPath "bad-artifact-path" Warning "an entry of `artifacts` is not relative to the project",
+    613 UnknownTier "unknown-tier" Warning "a step's `model` is not a tier",
+    614 BadStepLimit "bad-step-limit" Warning "a limit of a step cannot be used",
 
     // 7xx: agents and menus.
     701 DuplicateAgentId "duplicate-agent-id" Error "two agents have the same id",

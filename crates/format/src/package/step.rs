@@ -1,10 +1,13 @@
 //! `steps/*.md`: the instructions of a node.
 
+mod advice;
+
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use self::advice::{StepLimits, Tier};
 use super::blank::NonBlank;
 use super::markdown::MarkdownOutline;
 use super::versioned;
@@ -59,6 +62,12 @@ pub struct StepFront {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default, with = "Option<Vec<NonBlank>>")]
     pub sets_variables: Vec<String>,
+    /// Kind of model that suits the step: advice, which counts where the user has set up models for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Tier>,
+    /// Limits of one visit; they can only tighten those of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<StepLimits>,
     /// Moves from this node; the graph's edges count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transitions: Option<Vec<Transition>>,
@@ -113,6 +122,10 @@ fn front(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<StepFront> {
     let outputs =
         object.optional("outputs", reader, |tree, reader| shape::list(tree, reader, shape::string));
     let sets_variables = object.list("setsVariables", reader, shape::text);
+    // Both are advice: a value that is not understood is reported and ignored.
+    let model = object.optional("model", reader, |tree, reader| Some(advice::tier(tree, reader)));
+    let limits =
+        object.optional("limits", reader, |tree, reader| Some(advice::limits(tree, reader)));
     let transitions = object
         .optional("transitions", reader, |tree, reader| shape::list(tree, reader, transition));
     let subworkflow = object.optional("subworkflow", reader, shape::string);
@@ -127,6 +140,8 @@ fn front(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<StepFront> {
         inputs: inputs?,
         outputs: outputs?,
         sets_variables: sets_variables?,
+        model: model?.flatten(),
+        limits: limits?,
         transitions: transitions?,
         subworkflow: subworkflow?.filter(|name| !name.trim().is_empty()),
         pass_context: pass_context?,

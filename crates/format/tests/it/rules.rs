@@ -477,3 +477,55 @@ fn the_examples_still_load_with_what_this_runtime_adds() {
     let package = checked(&example("nested-review")).package.unwrap();
     assert!(package.workflows().iter().any(|workflow| !workflow.calls.is_empty()));
 }
+
+fn step(lines: &str) -> MemoryFiles {
+    let mut files = small();
+    let text = format!(
+        "---\nschemaVersion: \"1.1\"\nnodeId: start\ntype: step\nsetsVariables: [again.now]\n{lines}\n---\n## Goal\n## Instructions\n"
+    );
+    files.put("steps/start.md", text).unwrap();
+    files
+}
+
+fn front(lines: &str) -> crewagent_format::package::step::StepFront {
+    let package = checked(&step(lines)).package.unwrap();
+    let (_, step) =
+        package.workflows()[0].steps.iter().find(|(id, _)| id.as_str() == "start").unwrap();
+    step.front.clone()
+}
+
+#[test]
+fn a_step_advises_a_tier_and_never_a_model() {
+    use crewagent_format::package::step::Tier;
+    for (word, tier) in [("fast", Tier::Fast), ("strong", Tier::Strong), ("review", Tier::Review)] {
+        check_codes(&step(&format!("model: {word}")), &[]);
+        assert_eq!(front(&format!("model: {word}")).model, Some(tier));
+    }
+    for other in ["gpt-4o", "Fast", "7", "[fast]", "\"\""] {
+        check_codes(&step(&format!("model: {other}")), &["BM613"]);
+        assert_eq!(front(&format!("model: {other}")).model, None, "{other}");
+    }
+    check_codes(&step("model:"), &[]);
+}
+
+#[test]
+fn a_step_limits_its_visits_and_a_wrong_limit_is_ignored() {
+    use crewagent_format::package::step::StepLimits;
+    let all = "limits: { turns: 3, tokens: 900, cost: 0.5, seconds: 60 }";
+    check_codes(&step(all), &[]);
+    let limits =
+        StepLimits { turns: Some(3), tokens: Some(900), cost: Some(0.5), seconds: Some(60) };
+    assert_eq!(front(all).limits, Some(limits));
+    for wrong in
+        ["7", "{ turns: 0 }", "{ turns: ten }", "{ turns: 1.5 }", "{ cost: -1 }", "{ money: 1 }"]
+    {
+        check_codes(&step(&format!("limits: {wrong}")), &["BM614"]);
+        assert_eq!(
+            front(&format!("limits: {wrong}")).limits,
+            Some(StepLimits::default()),
+            "{wrong}"
+        );
+    }
+    assert_eq!(front("limits: { turns: 2, cost: free }").limits.unwrap().turns, Some(2));
+    check_says(&step("limits: { turn: 2 }"), Code::BadStepLimit, "there is no limit \"turn\"");
+}

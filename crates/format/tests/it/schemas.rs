@@ -161,7 +161,12 @@ fn is_about_shape(code: Code) -> bool {
 fn is_beyond_schemas(code: Code) -> bool {
     matches!(
         code,
-        Code::PathOutside | Code::BadCondition | Code::VersionAsNumber | Code::TypeDisagrees
+        Code::PathOutside
+            | Code::BadCondition
+            | Code::VersionAsNumber
+            | Code::TypeDisagrees
+            | Code::UnknownTier
+            | Code::BadStepLimit
     )
 }
 
