@@ -36,7 +36,8 @@ pub use self::probe::{Measurement, Probe, probe};
 use self::speaker::{Speaker, Update};
 use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::{
-    Endpoint, Model, ModelError, ModelErrorKind, Progress, Request, RequestCache, Retry,
+    Endpoint, Model, ModelError, ModelErrorKind, Progress, Request, RequestCache, RequestOutline,
+    Retry,
 };
 
 /// Estimated bytes per token, as with most models.
@@ -105,6 +106,25 @@ impl Chat {
         request_options: &Arc<RequestOptions>,
         cached: &mut CachedBody,
     ) -> Exchange {
+        let names = self.render(request, request_options, cached);
+        Exchange {
+            endpoint: self.endpoint.clone(),
+            http: self.http.clone(),
+            url: self.url.clone(),
+            calls_in_text: calls_in_text(request, request_options),
+            names,
+            body: cached.body.lend().into(),
+            is_streamed: request_options.streams,
+        }
+    }
+
+    /// Renders the body of a request, and returns the names of its tools.
+    fn render(
+        &self,
+        request: &Request,
+        request_options: &Arc<RequestOptions>,
+        cached: &mut CachedBody,
+    ) -> Arc<ToolNames> {
         let names = cached.names_for(request, request_options);
         let options = Options {
             model: &self.endpoint.model,
@@ -116,15 +136,7 @@ impl Chat {
             tools: true,
         };
         cached.body.render(&options, &names, &request.messages, &request.tools);
-        Exchange {
-            endpoint: self.endpoint.clone(),
-            http: self.http.clone(),
-            url: self.url.clone(),
-            calls_in_text: calls_in_text(request, request_options),
-            names,
-            body: cached.body.lend().into(),
-            is_streamed: request_options.streams,
-        }
+        names
     }
 
     /// Runs the request on the client's threads, and forwards its progress.
@@ -250,6 +262,14 @@ impl CachedBody {
 impl Model for Chat {
     fn name(&self) -> &str {
         &self.endpoint.name
+    }
+
+    fn outline(&self, request: &Request, cache: &mut RequestCache) -> Option<RequestOutline> {
+        let cached: &mut CachedBody = cache.of();
+        // What is rendered here is reused when the request is sent.
+        self.render(request, &self.request_options(), cached);
+        let bytes = cached.body.size() as u64;
+        Some(RequestOutline { model: self.endpoint.name.clone(), bytes })
     }
 
     fn reply(

@@ -1,11 +1,15 @@
 //! Chooses the model: by flag, environment or setting.
 
+use std::collections::BTreeMap;
+
 use crewagent_adapters::chat::Client;
 use crewagent_adapters::names::{NamedError, NamedModel};
-use crewagent_engine::model::Model;
+use crewagent_core::settings::RunSettings;
+use crewagent_engine::model::{Model, TieredModel};
 use crewagent_engine::runtime::Run;
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{SecretError, Store};
+use crewagent_format::package::step::Tier;
 
 use crate::outcome::UsageError;
 
@@ -19,6 +23,18 @@ pub(crate) fn open(flag: Option<&str>, store: &Store) -> anyhow::Result<Box<dyn 
         NamedError::Key(error) => key_problem(error),
         NamedError::Client(error) => Halt::Model(error).into(),
     })
+}
+
+/// Returns the model together with those of the run's tiers.
+pub(crate) fn tiered(own: Box<dyn Model>, settings: &RunSettings, store: &Store) -> Box<dyn Model> {
+    TieredModel::open(own, &settings.tiers, |name| {
+        open(Some(name), store).map_err(|error| error.to_string())
+    })
+}
+
+/// Checks that the names of the command line mean models.
+pub(crate) fn check_tiers(given: &BTreeMap<Tier, String>, store: &Store) -> Result<(), UsageError> {
+    given.values().try_for_each(|name| choose(Some(name), store).map(drop))
 }
 
 /// Opens the model of the flag, if there is one. Errors are reported before a run is resumed.

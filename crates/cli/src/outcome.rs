@@ -87,7 +87,8 @@ pub(crate) fn is_limit(reason: Reason) -> bool {
         | Reason::LimitTime
         | Reason::LimitTokens
         | Reason::LimitCost
-        | Reason::LimitWindow => true,
+        | Reason::LimitWindow
+        | Reason::LimitNode => true,
         Reason::StopPoint
         | Reason::Question
         | Reason::Loop

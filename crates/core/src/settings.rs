@@ -1,5 +1,6 @@
 //! Settings of a run: recorded when it starts, so that a later process does the same.
 
+use crewagent_format::package::step::Tier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ pub struct RunSettings {
     pub model: Option<String>,
     /// The size of the model's window, in tokens.
     pub window_tokens: u64,
+    /// Models for the tiers that steps advise.
+    #[serde(default, skip_serializing_if = "Tiers::is_empty")]
+    pub tiers: Tiers,
 }
 
 impl Default for RunSettings {
@@ -53,7 +57,63 @@ impl Default for RunSettings {
             state_tools: StateTools::default(),
             model: None,
             window_tokens: 128_000,
+            tiers: Tiers::default(),
         }
+    }
+}
+
+/// Models for the tiers that steps advise; those of a tier without one go to the run's model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Tiers {
+    /// For simple work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fast: Option<TierModel>,
+    /// For hard work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strong: Option<TierModel>,
+    /// For judging the work of another model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<TierModel>,
+}
+
+/// Model of a tier.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct TierModel {
+    /// Its name.
+    pub model: String,
+    /// The size of its window, in tokens.
+    pub window_tokens: u64,
+    /// True if it was named for this run; otherwise it follows the settings.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub given: bool,
+}
+
+impl Tiers {
+    /// Returns the model of a tier.
+    pub fn get(&self, tier: Tier) -> Option<&TierModel> {
+        match tier {
+            Tier::Fast => self.fast.as_ref(),
+            Tier::Strong => self.strong.as_ref(),
+            Tier::Review => self.review.as_ref(),
+        }
+    }
+
+    /// Sets the model of a tier.
+    pub fn set(&mut self, tier: Tier, model: Option<TierModel>) {
+        match tier {
+            Tier::Fast => self.fast = model,
+            Tier::Strong => self.strong = model,
+            Tier::Review => self.review = model,
+        }
+    }
+
+    /// Returns true if no tier has a model.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 

@@ -98,6 +98,11 @@ impl Body {
         &self.bytes
     }
 
+    /// Returns the size of the last rendered body, in bytes.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Lends the last rendered body, to be sent without a copy.
     pub fn lend(&mut self) -> Vec<u8> {
         self.is_lent = true;

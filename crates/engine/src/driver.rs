@@ -11,6 +11,8 @@ pub(crate) mod request;
 mod survey;
 mod tool_server;
 
+use std::collections::BTreeMap;
+
 use crewagent_core::event::{
     ActiveRunChanged, AgentChanged, ConversationEvent, Event, EventKind, ModelEvent,
     ModelInstructed, Phase, PhaseChanged, Reason, RunEvent, RunResumed, ToolEvent, ToolsListed,
@@ -22,6 +24,7 @@ use crewagent_core::state::project_path::ProjectPath;
 use crewagent_format::id::AgentId;
 use crewagent_format::integrity::Digest;
 use crewagent_format::package::Workflow;
+use crewagent_format::package::step::Tier;
 use jiff::Timestamp;
 
 use crate::blobs::Blobs;
@@ -64,8 +67,8 @@ pub(crate) struct DriverState {
     toolbox: request::Toolbox,
     /// This process's view of tool servers, beside the records.
     servers: tool_server::ToolServerView,
-    /// The model's cache between two requests.
-    cache: RequestCache,
+    /// Caches between two requests: of the run's own model, and of those of the tiers.
+    caches: BTreeMap<Option<Tier>, RequestCache>,
 }
 
 impl DriverState {
@@ -217,6 +220,9 @@ impl<L: StepLog> Driver<'_, L> {
                 ..
             })) => self.feed(Input::Noted(note.into()), time),
             EventKind::Model(ModelEvent::Stopped(_)) => self.feed(Input::Late, time),
+            EventKind::Model(ModelEvent::FellBack(fell_back)) => {
+                self.feed(Input::FellBack(fell_back.tier), time);
+            }
             EventKind::Tool(ToolEvent::Listed(ToolsListed { server, tools, .. })) => {
                 self.list(&server, &tools);
             }

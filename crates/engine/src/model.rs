@@ -1,6 +1,7 @@
 //! The port to models: a request goes in, a complete and valid reply comes out.
 
 mod endpoint;
+mod tiers;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -11,12 +12,14 @@ use crewagent_core::frame_id::FrameId;
 use crewagent_core::message::Message;
 use crewagent_core::tool::ToolSpec;
 use crewagent_format::id::WorkflowId;
+use crewagent_format::package::step::Tier;
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
 use crate::cancel::Deadline;
 
 pub use self::endpoint::{Endpoint, Timeouts};
+pub use self::tiers::TieredModel;
 
 /// A model that answers requests. Many runs may share one.
 pub trait Model: Send + Sync {
@@ -32,6 +35,25 @@ pub trait Model: Send + Sync {
         tell: &mut dyn FnMut(Progress),
         until: &Deadline,
     ) -> Result<Reply, ModelError>;
+
+    /// Returns the model of a tier; none if this one answers for it.
+    fn tier(&self, _tier: Tier) -> Option<&dyn Model> {
+        None
+    }
+
+    /// Describes a request as it will be sent; none for a model that answers from a file.
+    fn outline(&self, _request: &Request, _cache: &mut RequestCache) -> Option<RequestOutline> {
+        None
+    }
+}
+
+/// A request as it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestOutline {
+    /// Name of the model that users know.
+    pub model: String,
+    /// Size of its body.
+    pub bytes: u64,
 }
 
 /// Cache of a model between the requests of one run. It may be lost at any time.
@@ -124,6 +146,22 @@ impl ModelError {
     /// Returns an error without a partial reply.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), partial: None }
+    }
+}
+
+impl ModelErrorKind {
+    /// Returns true if the same request to the same model would fail again, and another model may answer it.
+    pub fn is_final(self) -> bool {
+        match self {
+            Self::Auth | Self::Rejected => true,
+            Self::Cancelled
+            | Self::Rate
+            | Self::Window
+            | Self::Timeout
+            | Self::Network
+            | Self::Malformed
+            | Self::Script => false,
+        }
     }
 }
 

@@ -9,12 +9,14 @@ mod run;
 mod start;
 mod unfinished;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
-use crewagent_core::settings::{Mode, RunSettings};
+use crewagent_core::settings::{Mode, RunSettings, TierModel};
 use crewagent_core::vpath::VPath;
+use crewagent_format::package::step::Tier;
 use serde_json::{Map, Value as Json};
 
 pub use self::error::{ForkError, ResumeError, StartError};
@@ -97,6 +99,8 @@ pub struct SettingsChange {
     /// Limit of money for one input.
     pub cost: Option<f64>,
     pub model: Option<String>,
+    /// Models of tiers.
+    pub tiers: BTreeMap<Tier, String>,
     /// Makes the run strict; a strict run stays strict.
     pub strict: bool,
     /// Policy added to the one before, which it can only tighten.
@@ -114,6 +118,11 @@ impl SettingsChange {
         limits.cost = self.cost.or(limits.cost);
         changed.mode = self.mode.unwrap_or(changed.mode);
         changed.model = self.model.clone().or(changed.model);
+        for (tier, name) in &self.tiers {
+            let window_tokens = changed.window_tokens;
+            let model = TierModel { model: name.clone(), window_tokens, given: true };
+            changed.tiers.set(*tier, Some(model));
+        }
         changed.policy.strict |= self.strict;
         if let Some(policy) = &self.policy {
             changed.policy = changed.policy.and(policy);

@@ -39,7 +39,7 @@ pub use self::settings::{
     ChosenModel, Cost, Environment, FsSettings, ImportedServer, KeySource, MEASURED, McpSettings,
     McpTable, Missing, ModelSettings, PolicySettings, ProfileChanges, ProfileSettings, RunDefaults,
     ServerSettings, ServerWay, ServersFile, SettingKey, Settings, SettingsError, SettingsFile,
-    Timeout, UnknownModel, VariableTemplate, import_servers,
+    TierSettings, Timeout, UnknownModel, VariableTemplate, import_servers,
 };
 
 use self::layout::StoreLayout;

@@ -148,6 +148,7 @@ impl RecordedRun {
                 ModelEvent::Delta(_)
                 | ModelEvent::Retried(_)
                 | ModelEvent::Overflowed(_)
+                | ModelEvent::FellBack(_)
                 | ModelEvent::Stopped(_)
                 | ModelEvent::Nudged(_),
             )

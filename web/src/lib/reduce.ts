@@ -146,6 +146,11 @@ function takeEvent(view: View, event: Event): void {
       view.live = newLive(view, event.turn, view.position.agentId);
       note(view, event, 'retried', event.message, [String(event.attempt), String(event.waitMs)]);
       break;
+    case 'model.fellback':
+      view.live = null;
+      if (event.model === undefined) note(view, event, 'noTier', event.tier);
+      else note(view, event, 'fellBack', event.model, [event.message ?? '']);
+      break;
     case 'model.overflowed':
       view.live = null;
       note(view, event, 'overflowed', event.message);

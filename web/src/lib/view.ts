@@ -76,6 +76,8 @@ export type NoteTopic =
   | 'fresh'
   | 'retried'
   | 'overflowed'
+  | 'fellBack'
+  | 'noTier'
   | 'cut'
   | 'nudged'
   | 'entered'

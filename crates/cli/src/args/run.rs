@@ -1,5 +1,6 @@
 //! The arguments of `crewagent run` and `crewagent resume`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -7,6 +8,7 @@ use crewagent_core::policy::rules::ToolPattern;
 use crewagent_core::settings::StateTools;
 use crewagent_core::state::visit_files::OutputRule;
 use crewagent_engine::store::{Cost, Timeout};
+use crewagent_format::package::step::Tier;
 use serde_json::Value as Json;
 
 #[derive(Debug, clap::Args)]
@@ -62,12 +64,22 @@ pub(crate) struct ConversationOptions {
     /// The model: a configured one, PROFILE/MODEL, scripted:FILE or replay:RUN [env: CREWAGENT_MODEL] [default: the setting run.model]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// The model for steps of a tier: fast=NAME, strong=NAME or review=NAME [default: the settings; none with --model]
+    #[arg(long = "tier", value_name = "TIER=NAME")]
+    pub(crate) tiers: Vec<GivenTier>,
     /// Print one JSON event per line, for programs; never asks
     #[arg(long)]
     pub(crate) json: bool,
     /// Never ask; exit where the run waits for you
     #[arg(long)]
     pub(crate) no_input: bool,
+}
+
+impl ConversationOptions {
+    /// Returns the models that are named for tiers; the last one of a tier counts.
+    pub(crate) fn given_tiers(&self) -> BTreeMap<Tier, String> {
+        self.tiers.iter().map(|given| (given.tier, given.model.clone())).collect()
+    }
 }
 
 /// Limits of what a run may do by itself. Everything counts from the last input.
@@ -129,6 +141,27 @@ pub(crate) struct RecordingArgs {
     /// Let --record overwrite an existing file
     #[arg(long, requires = "record")]
     pub(crate) force: bool,
+}
+
+/// `TIER=NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GivenTier {
+    pub(crate) tier: Tier,
+    pub(crate) model: String,
+}
+
+impl FromStr for GivenTier {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let named = text.split_once('=').map(|(tier, model)| (Tier::named(tier), model.trim()));
+        match named {
+            Some((Some(tier), model)) if !model.is_empty() => {
+                Ok(Self { tier, model: model.to_owned() })
+            }
+            _ => Err("expected fast=NAME, strong=NAME or review=NAME"),
+        }
+    }
 }
 
 /// `KEY=VALUE`.

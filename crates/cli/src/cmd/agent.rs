@@ -11,7 +11,7 @@ use crewagent_format::package::Package;
 use crewagent_format::package::agents::Agent as Persona;
 
 use super::conversation::{self, ConversationDriver};
-use super::run::{answers, bounded, installed, project_folder};
+use super::run::{answers, chosen_settings, installed, project_folder};
 use super::run_driver::AnswerSource;
 use crate::args::AgentArgs;
 use crate::ask::TypedInput;
@@ -65,7 +65,8 @@ pub(crate) fn run(
     // Model errors are reported before a conversation begins.
     let asked = args.conversation.model.as_deref();
     let model = model::open(asked, &store)?;
-    let settings = bounded(store.settings().for_runs_with(asked), &args.bounds);
+    let settings = chosen_settings(&args.conversation, &args.bounds, &store)?;
+    let model = model::tiered(model, &settings, &store);
     let plan = StartConversation {
         id: None,
         package: Some(installed.clone()),

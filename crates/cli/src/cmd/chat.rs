@@ -9,7 +9,7 @@ use crewagent_engine::store::Store;
 
 use super::conversation::{self, ConversationDriver};
 use super::resume::change;
-use super::run::{bounded, project_folder};
+use super::run::{chosen_settings, project_folder};
 use crate::args::ChatArgs;
 use crate::console::Console;
 use crate::model;
@@ -28,19 +28,20 @@ pub(crate) fn run(
         None => None,
     };
     let asked = args.conversation.model.as_deref();
-    let settings = bounded(store.settings().for_runs_with(asked), &args.bounds);
+    let settings = chosen_settings(&args.conversation, &args.bounds, &store)?;
     let runtime = Runtime::new(&store, tool_servers(&store));
     let guest = conversation::guest(&store, settings.clone());
     let (conversation, model) = match id {
         Some(id) => {
-            let change = change(asked, &args.bounds);
+            let change = change(&args.conversation, &args.bounds);
             let asked = model::asked(asked, &store)?;
             let conversation = Conversation::reopen(&store, runtime, &id, &change, guest)?;
             let model = model::or_own(asked, conversation.current(), &store)?;
+            let model = model::tiered(model, conversation.current().settings(), &store);
             (conversation, model)
         }
         None => {
-            let model = model::open(asked, &store)?;
+            let model = model::tiered(model::open(asked, &store)?, &settings, &store);
             let project = args.project.unwrap_or_else(|| PathBuf::from("."));
             project_folder(&project)?;
             let plan =

@@ -14,7 +14,7 @@ use crewagent_engine::store::{Of, RunId, Store};
 use super::record::Recorder;
 use super::run::{answers, open_output, recorded, tightening, writable};
 use super::run_driver::{self, Farewell, RunDriver, RunOutput};
-use crate::args::{BoundsArgs, ResumeArgs};
+use crate::args::{BoundsArgs, ConversationOptions, ResumeArgs};
 use crate::console::Console;
 use crate::model;
 use crate::outcome::{Outcome, UsageError};
@@ -33,11 +33,12 @@ pub(crate) fn run(
     let store = Store::open(home.clone())?;
     let id = chosen(&args, &store)?;
     let asked = args.conversation.model.as_deref();
-    let change = change(asked, &args.bounds);
+    let change = change(&args.conversation, &args.bounds);
+    model::check_tiers(&change.tiers, &store)?;
     let asked = model::asked(asked, &store)?;
     let recorder = Recorder::going_on(&args.recording, &id, &store)?;
     let run = Runtime::new(&store, tool_servers(&store)).resume(&id, &change)?;
-    let model = model::or_own(asked, &run, &store)?;
+    let model = model::tiered(model::or_own(asked, &run, &store)?, run.settings(), &store);
     if let Err(error) = writable(run.project_folder()) {
         let outcome = Outcome::of_error(&error, console);
         let next = summary::next("Nothing is lost. Go on with:", &[resume_hint.resume(run.id())]);
@@ -123,9 +124,10 @@ fn chosen_in(folder: &Path, reference: &str, store: &Store) -> anyhow::Result<Ru
     })
 }
 
-pub(crate) fn change(model: Option<&str>, bounds: &BoundsArgs) -> SettingsChange {
+pub(crate) fn change(conversation: &ConversationOptions, bounds: &BoundsArgs) -> SettingsChange {
     SettingsChange {
-        model: model.map(str::to_owned),
+        model: conversation.model.clone(),
+        tiers: conversation.given_tiers(),
         mode: bounds.guided.then_some(Mode::Guided),
         turns: bounds.max_turns,
         seconds: bounds.timeout.map(|timeout| timeout.seconds()),

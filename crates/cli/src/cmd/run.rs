@@ -39,13 +39,15 @@ pub(crate) fn run(
     let Some(package) = installed(&args.package, &store, console)? else {
         return Ok(Outcome::Invalid);
     };
+    let settings = chosen_settings(&args.conversation, &args.bounds, &store)?;
+    let model = model::tiered(model, &settings, &store);
     let plan = StartRun {
         package,
         workflow: args.workflow,
         agent: args.agent,
         project,
         variables: args.variables.into_iter().map(|one| (one.key, one.value)).collect(),
-        settings: bounded(store.settings().for_runs_with(asked), &args.bounds),
+        settings,
         user_name: store.user_name(),
         id: None,
         conversation: None,
@@ -149,6 +151,19 @@ pub(crate) fn answers(conversation: &ConversationOptions) -> AnswerSource {
     } else {
         AnswerSource::User
     }
+}
+
+/// Returns the settings of a run with the models and limits of the command line.
+pub(crate) fn chosen_settings(
+    conversation: &ConversationOptions,
+    bounds: &BoundsArgs,
+    store: &Store,
+) -> Result<RunSettings, UsageError> {
+    let (asked, given) = (conversation.model.as_deref(), conversation.given_tiers());
+    model::check_tiers(&given, store)?;
+    let tiers = store.settings().tiers_of(asked, &given);
+    let settings = RunSettings { tiers, ..store.settings().for_runs_with(asked) };
+    Ok(bounded(settings, bounds))
 }
 
 /// Returns the policy of the command line, which can only tighten.

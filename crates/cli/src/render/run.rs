@@ -517,7 +517,10 @@ fn breaks(kind: &EventKind) -> bool {
     matches!(
         kind,
         EventKind::Model(
-            ModelEvent::Retried(_) | ModelEvent::Overflowed(_) | ModelEvent::Stopped(_)
+            ModelEvent::Retried(_)
+                | ModelEvent::FellBack(_)
+                | ModelEvent::Overflowed(_)
+                | ModelEvent::Stopped(_)
         ) | EventKind::Run(RunEvent::Failed(_))
     )
 }

@@ -72,6 +72,9 @@ pub(crate) fn verdict(phase: Phase, reason: Option<Reason>) -> String {
         (Phase::WaitingUser, Some(Reason::LimitWindow)) => {
             (WARNING, "!", "Stopped by the model's window")
         }
+        (Phase::WaitingUser, Some(Reason::LimitNode)) => {
+            (WARNING, "!", "Stopped by the limit of a node")
+        }
         (Phase::WaitingUser, _) => (ACCENT, "?", "Waiting for you"),
         (Phase::Paused, Some(Reason::Stopped)) => (WARNING, "‖", "Stopped"),
         (Phase::Paused, _) => (WARNING, "‖", "Paused"),
@@ -94,6 +97,9 @@ pub(crate) fn room(reason: Reason, limits: &Limits) -> Option<String> {
         Reason::LimitCost => (format!("${}", limits.cost.unwrap_or(0.0)), "--max-cost AMOUNT"),
         Reason::LimitWindow => {
             return Some("Go on with a model that has a larger window (--model NAME):".to_owned());
+        }
+        Reason::LimitNode => {
+            return Some("The step sets this limit. Go on with the same again:".to_owned());
         }
         Reason::StopPoint
         | Reason::Question
@@ -207,6 +213,7 @@ mod tests {
             let words = room(reason, &limits).unwrap();
             assert!(words.contains(limit) && words.contains(flag), "{words}");
         }
+        assert!(room(Reason::LimitNode, &limits).unwrap().contains("The step sets this limit."));
         assert!(room(Reason::LimitWindow, &limits).unwrap().contains("--model"));
         assert_eq!(room(Reason::Question, &limits), None);
     }

@@ -1,5 +1,6 @@
 //! Events about requests to the model and its replies.
 
+use crewagent_format::package::step::Tier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,8 @@ pub enum ModelEvent {
     Delta(AssistantDelta),
     #[serde(rename = "model.retried")]
     Retried(ModelRetried),
+    #[serde(rename = "model.fellback")]
+    FellBack(ModelFellBack),
     #[serde(rename = "model.overflowed")]
     Overflowed(ModelOverflowed),
     #[serde(rename = "model.nudged")]
@@ -35,9 +38,11 @@ impl ModelEvent {
     pub(super) fn role(&self) -> Role {
         match self {
             Self::Replied(_) | Self::Overflowed(_) => Role::Result,
-            Self::Stopped(ModelStopped { by: StoppedBy::Time, .. }) => Role::Signal,
+            Self::Stopped(ModelStopped { by: StoppedBy::Time, .. })
+            | Self::FellBack(ModelFellBack { model: Some(_), .. }) => Role::Signal,
             Self::TurnStarted(_)
             | Self::Retried(_)
+            | Self::FellBack(_)
             | Self::Stopped(_)
             | Self::Nudged(_)
             | Self::ContextCut(_) => Role::Derived,
@@ -47,7 +52,7 @@ impl ModelEvent {
 }
 
 /// A request goes to the model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -63,6 +68,16 @@ pub struct TurnStarted {
     /// The agent that replies; none in a conversation without an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
+    /// Tier that the request goes to; none for the run's own model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(type = "\"fast\" | \"strong\" | \"review\" | null"))]
+    pub tier: Option<Tier>,
+    /// Name of the model; none for one that answers from a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Size of the request as it is sent, in bytes; none for a model that answers from a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<u64>,
     /// Request that is sent.
     pub request: RequestSummary,
 }
@@ -95,6 +110,25 @@ pub struct ModelRetried {
     pub wait_ms: u64,
     /// Error message.
     pub message: String,
+}
+
+/// The run's model stands in for that of a tier: from here on, because the tier's model failed for good, or because none
+/// is set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ModelFellBack {
+    /// The turn.
+    pub turn: u64,
+    /// Tier that the step advises.
+    #[cfg_attr(feature = "ts", ts(type = "\"fast\" | \"strong\" | \"review\""))]
+    pub tier: Tier,
+    /// Name of the model that failed; none if no model is set for the tier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Error message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// A request was too long for the model's window. It is asked again with less, or the run stops.
@@ -158,7 +192,7 @@ pub struct ContextCut {
 }
 
 /// Contents of a request: sizes, digest, new messages.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RequestSummary {
     /// Number of messages.

@@ -185,6 +185,8 @@ pub enum Reason {
     LimitCost,
     /// The required messages do not fit the model's window.
     LimitWindow,
+    /// A limit that the node's step sets for one visit is reached.
+    LimitNode,
     /// A workflow that was called has failed, or cannot be called, or cannot return.
     Call,
     /// The model repeats a call that fails, or makes calls that bring nothing new.

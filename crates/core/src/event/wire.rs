@@ -81,6 +81,7 @@ events! {
     "turn.started" TurnStarted(TurnStarted) => Model(ModelEvent::TurnStarted),
     "assistant.delta" AssistantDelta(AssistantDelta) => Model(ModelEvent::Delta),
     "model.retried" ModelRetried(ModelRetried) => Model(ModelEvent::Retried),
+    "model.fellback" ModelFellBack(ModelFellBack) => Model(ModelEvent::FellBack),
     "model.overflowed" ModelOverflowed(ModelOverflowed) => Model(ModelEvent::Overflowed),
     "model.nudged" ModelNudged(ModelNudged) => Model(ModelEvent::Nudged),
     "model.stopped" ModelStopped(ModelStopped) => Model(ModelEvent::Stopped),

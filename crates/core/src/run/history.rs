@@ -178,6 +178,7 @@ impl History {
             }
             ModelEvent::Delta(_)
             | ModelEvent::Retried(_)
+            | ModelEvent::FellBack(_)
             | ModelEvent::Overflowed(_)
             | ModelEvent::Stopped(_)
             | ModelEvent::Nudged(_)

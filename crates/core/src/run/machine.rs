@@ -12,22 +12,24 @@ mod frames;
 mod known;
 mod limits;
 mod nudging;
+mod policy;
 mod questions;
 mod survey;
+mod tiers;
 mod visit;
 mod visit_files;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
 
 use crewagent_format::id::AgentId;
 use crewagent_format::package::agents::Agent;
+use crewagent_format::package::step::Tier;
 use crewagent_format::package::{Package, Workflow};
 use jiff::Timestamp;
 
 pub use self::known::{CallFiles, KnownFiles, SAME_ANSWER, TextPlace};
-use self::limits::Allowance;
+use self::limits::{Allowance, VisitAllowance};
 use self::questions::{Pending, PendingMove};
 pub use self::survey::SurveyPlan;
 use super::history::Position;
@@ -38,12 +40,12 @@ use crate::event::{
 };
 use crate::frame_id::FrameId;
 use crate::message::{Message, ToolCall};
+use crate::policy::Policy;
 use crate::policy::rules::Rule;
-use crate::policy::{Policy, StateTool};
 use crate::prompt::{self, SaidExchange};
 use crate::question::Question;
 use crate::question::approval::Approval;
-use crate::settings::{RunSettings, StateTools};
+use crate::settings::RunSettings;
 use crate::state::frame::Frame;
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
@@ -114,6 +116,8 @@ pub enum Input {
     Overflowed(String),
     /// The timeout expired before the model replied.
     Late,
+    /// The model of this tier failed for good.
+    FellBack(Tier),
     Answered {
         answer: Answer,
         state: Option<StateChange>,
@@ -138,7 +142,8 @@ pub enum Input {
 pub enum Effect {
     /// Publish an event.
     Tell(Box<EventKind>),
-    /// Ask the model; the driver feeds back [`Input::Replied`], [`Input::Overflowed`] or [`Input::Late`].
+    /// Ask the model; the driver feeds back [`Input::Replied`], [`Input::Overflowed`], [`Input::Late`] or
+    /// [`Input::FellBack`].
     AskModel(Ask),
     /// Perform a call; the driver feeds back [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
     Perform(CallJob),
@@ -189,6 +194,8 @@ pub struct Ask {
     pub agent_id: Option<AgentId>,
     /// Number of times that this request was already too long.
     pub overflows: u32,
+    /// Tier whose model is asked; none for the run's own.
+    pub tier: Option<Tier>,
 }
 
 /// Tool call that is due, with its permissions.
@@ -308,6 +315,8 @@ pub struct Machine {
     node_replies: BTreeMap<(Option<FrameId>, String), u64>,
     usage: Usage,
     allowance: Allowance,
+    visit_allowance: VisitAllowance,
+    tiers: tiers::TierState,
     failing: failing::Failing,
     stalling: nudging::Stalling,
     /// Number of times that the pending request was too long.
@@ -321,7 +330,7 @@ impl Machine {
     /// Creates a run in this state that has not started.
     pub fn new(subject: Subject, settings: RunSettings, run_state: RunState) -> Self {
         let context = Context::new(settings.window_tokens);
-        let tells_moves = subject.package().is_some_and(|package| calls::names_moves(package));
+        let tells_moves = subject.package().is_some_and(|package| policy::names_moves(package));
         Self {
             subject,
             settings,
@@ -351,6 +360,8 @@ impl Machine {
             node_replies: BTreeMap::new(),
             usage: Usage::default(),
             allowance: Allowance::default(),
+            visit_allowance: VisitAllowance::default(),
+            tiers: tiers::TierState::default(),
             failing: failing::Failing::default(),
             stalling: nudging::Stalling::default(),
             overflows: 0,
@@ -401,7 +412,7 @@ impl Machine {
             Input::Start => {
                 self.variables.enter(&self.run_state);
                 self.files.begin(now);
-                self.allowance.renew(now);
+                self.renew_limits(now);
                 self.ask_model(now, &mut effects);
             }
             Input::Resume { place, settings } => self.resume(place, settings, now, &mut effects),
@@ -415,6 +426,7 @@ impl Machine {
             Input::Replied(reply) => self.replied(reply, now, &mut effects),
             Input::Overflowed(why) => self.overflowed(&why, now, &mut effects),
             Input::Late => self.late(now, &mut effects),
+            Input::FellBack(tier) => self.fell_back(tier, now, &mut effects),
             Input::Answered { answer, state } => self.answered(&answer, state, now, &mut effects),
             Input::Surveyed(entered) => self.surveyed(*entered, now, &mut effects),
             Input::FrameChanged(changed) => self.frame_changed(changed, now, &mut effects),
@@ -483,11 +495,6 @@ impl Machine {
         &self.settings
     }
 
-    /// Returns the remaining time of the run, if it is limited.
-    pub fn time_left(&self, now: Timestamp) -> Option<Duration> {
-        self.allowance.time_left(&self.settings.limits, now)
-    }
-
     /// Returns the usage so far.
     pub fn usage(&self) -> Usage {
         self.usage
@@ -526,29 +533,6 @@ impl Machine {
         }
     }
 
-    /// Returns the policy of the current agent.
-    pub fn policy(&self) -> Policy {
-        let policy =
-            self.settings.policy.tightened(self.agent().and_then(|agent| agent.tools.as_ref()));
-        if self.workflow().is_some() {
-            let policy = policy.with_state(self.told_state_tool());
-            Policy { tells_moves: self.tells_moves, ..policy }
-        } else {
-            // A conversation has no state to guard or patch.
-            Policy { strict: false, tells_moves: true, ..policy }
-        }
-    }
-
-    /// Returns the manner in which the model is told to change the state.
-    fn told_state_tool(&self) -> StateTool {
-        let is_asked_for = |workflow: &Workflow| workflow.front.tells_document_edits();
-        match self.settings.state_tools {
-            StateTools::Document => StateTool::Patch,
-            StateTools::Auto if self.workflow().is_some_and(is_asked_for) => StateTool::Patch,
-            StateTools::Auto | StateTools::Tool => StateTool::Runtime,
-        }
-    }
-
     /// Resumes the run in another process. The open effect stays open; the model is told its position.
     fn resume(
         &mut self,
@@ -557,14 +541,15 @@ impl Machine {
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        if let Some(settings) = settings {
-            self.context.set_window(settings.window_tokens);
-            self.settings = settings;
-        }
-        self.allowance.renew(now);
+        self.renew_limits(now);
         self.anchor.intent = anchor::RunIntent::Resume;
         if let Some(place) = place {
             self.relocate(place, now);
+        }
+        self.retry_tiers();
+        if let Some(settings) = settings {
+            self.settings = settings;
+            self.reset_window();
         }
         let goes_on = match &self.stance {
             Stance::Asking(_) => true,

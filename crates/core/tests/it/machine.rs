@@ -3,9 +3,11 @@
 mod calls;
 mod known;
 mod law;
+mod node_limits;
 mod nudges;
 mod shown;
 mod stop_calls;
+mod tiers;
 mod visits;
 
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use crewagent_core::state::guard::Confirmation;
 use crewagent_core::state::run_state::RunState;
 use crewagent_core::usage::Usage;
 use crewagent_testkit::fixture::{checked, example};
+use crewagent_testkit::package::MemoryFiles;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -48,7 +51,20 @@ impl Play {
 
     /// Starts with variables that the user gave.
     fn starting(package: &str, settings: RunSettings, given: &[&str]) -> Self {
-        let package = Arc::new(checked(&example(package)).package.unwrap());
+        Self::on(&example(package), settings, given)
+    }
+
+    /// Starts create-story-micro with a line more in the frontmatter of its first step.
+    fn advised(line: &str, settings: RunSettings) -> Self {
+        const STEP: &str = "steps/step-01-select-story.md";
+        let mut files = example("create-story-micro");
+        let text = files.text(STEP).replacen("type: step\n", &format!("type: step\n{line}\n"), 1);
+        files.put(STEP, text).unwrap();
+        Self::on(&files, settings, &[])
+    }
+
+    fn on(files: &MemoryFiles, settings: RunSettings, given: &[&str]) -> Self {
+        let package = Arc::new(checked(files).package.unwrap());
         let agent = package.agents()[0].id.clone();
         let current_node_id = package.workflows()[0].graph.entry().to_string();
         let variables =

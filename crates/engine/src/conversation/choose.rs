@@ -136,10 +136,10 @@ impl Conversation<'_> {
         Ok(Reaction::Started { run_id: id })
     }
 
-    /// Returns the settings with the model of the conversation, which also answers in the runs started from it.
+    /// Returns the settings with the models of the conversation, which also answers in the runs started from it.
     fn with_own_model(&self, settings: RunSettings) -> RunSettings {
-        let RunSettings { model, window_tokens, .. } = self.own_run.settings().clone();
-        RunSettings { model, window_tokens, ..settings }
+        let RunSettings { model, window_tokens, tiers, .. } = self.own_run.settings().clone();
+        RunSettings { model, window_tokens, tiers, ..settings }
     }
 
     /// Starts a run and makes it the active one.

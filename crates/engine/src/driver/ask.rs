@@ -3,15 +3,17 @@
 use crewagent_core::call::repair::repair_calls;
 use crewagent_core::context::holds_object;
 use crewagent_core::event::{
-    AssistantDelta, AssistantMessage, Channel, EventKind, ModelEvent, ModelOverflowed,
-    ModelRetried, Role,
+    AssistantDelta, AssistantMessage, Channel, EventKind, ModelEvent, ModelFellBack,
+    ModelOverflowed, ModelRetried, Role,
 };
 use crewagent_core::run::machine::{Ask, Input, Machine};
 
 use super::{Driver, World, request, unexpected};
 use crate::cancel::Deadline;
 use crate::control::ControlRequest;
-use crate::model::{Delta, ModelError, ModelErrorKind, Progress, Request, RequestCache, Retry};
+use crate::model::{
+    Delta, Model, ModelError, ModelErrorKind, Progress, Request, RequestCache, Retry,
+};
 use crate::step_log::{Halt, StepContext, StepLog, StepRecord};
 
 /// The part of a reply that arrived before it was complete.
@@ -29,7 +31,7 @@ impl<L: StepLog> Driver<'_, L> {
         }
         let key = self.ask_key(ask);
         let (machine, toolbox) = (&mut *self.machine, &mut self.state.toolbox);
-        let cache = &mut self.state.cache;
+        let cache = self.state.caches.entry(ask.tier).or_default();
         let mut partial = Partial::default();
         let recorded = self.log.step(
             &key,
@@ -37,7 +39,9 @@ impl<L: StepLog> Driver<'_, L> {
                 let world = world.ok_or(Halt::CaughtUp)?;
                 request::check(machine)?;
                 let request = request::of(machine, ask, world.blobs, toolbox)?;
-                context.emit(request::turn_started(machine, ask, &request));
+                let model = model_of(world, ask);
+                let outline = model.outline(&request, cache);
+                context.emit(request::turn_started(machine, ask, &request, outline));
                 context.flush()?;
                 let now = context.now();
                 if let Some(message) = machine.overflow(toolbox.bytes()) {
@@ -48,7 +52,7 @@ impl<L: StepLog> Driver<'_, L> {
                     Some(left) => whenever.within(left),
                     None => whenever,
                 };
-                let replied = reply(world, &request, (cache, &until), context, &mut partial.text);
+                let replied = reply(model, &request, (cache, &until), context, &mut partial.text);
                 partial.is_late = until.is_late() && world.control.request() == ControlRequest::Run;
                 replied
             },
@@ -64,6 +68,7 @@ impl<L: StepLog> Driver<'_, L> {
             Err(Halt::Model(error)) if error.kind == ModelErrorKind::Cancelled => {
                 self.cancelled(ask, partial, error)
             }
+            Err(Halt::Model(error)) if error.kind.is_final() => self.fall_back(ask, world, error),
             Err(halt) => Err(halt),
         }
     }
@@ -78,6 +83,25 @@ impl<L: StepLog> Driver<'_, L> {
             }
             None => Err(Halt::Model(error)),
         }
+    }
+
+    /// Records that the run's model stands in for that of a tier, which failed for good.
+    fn fall_back(
+        &mut self,
+        ask: &Ask,
+        world: Option<&World<'_>>,
+        error: ModelError,
+    ) -> Result<(), Halt> {
+        let model = |tier| world.and_then(|world| world.model.tier(tier));
+        let Some((tier, failed)) = ask.tier.and_then(|tier| Some((tier, model(tier)?))) else {
+            return Err(Halt::Model(error));
+        };
+        self.signal(EventKind::from(ModelFellBack {
+            turn: ask.turn,
+            tier,
+            model: Some(failed.name().to_owned()),
+            message: Some(error.message),
+        }))
     }
 
     fn ask_key(&self, ask: &Ask) -> String {
@@ -107,9 +131,14 @@ impl<L: StepLog> Driver<'_, L> {
     }
 }
 
+/// Returns the model of the request's tier, or the run's own.
+fn model_of<'w>(world: &World<'w>, ask: &Ask) -> &'w dyn Model {
+    ask.tier.and_then(|tier| world.model.tier(tier)).unwrap_or(world.model)
+}
+
 /// Sends the request and returns the complete reply. Collects the text so far in `said`, in case the reply breaks off.
 fn reply(
-    world: &World<'_>,
+    model: &dyn Model,
     request: &Request,
     (cache, until): (&mut RequestCache, &Deadline),
     context: &mut dyn StepContext,
@@ -129,7 +158,7 @@ fn reply(
             context.emit(EventKind::from(ModelRetried { turn, attempt, wait_ms, message }));
         }
     };
-    let mut reply = match world.model.reply(request, cache, &mut tell, until) {
+    let mut reply = match model.reply(request, cache, &mut tell, until) {
         Err(ModelError { kind: ModelErrorKind::Window, message, .. }) => {
             return Ok(EventKind::from(ModelOverflowed { turn, message }));
         }

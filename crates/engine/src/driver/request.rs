@@ -18,7 +18,7 @@ use crewagent_dialect::profile::NameForm;
 use crewagent_format::integrity::Digest;
 
 use crate::blobs::{BlobError, Blobs};
-use crate::model::{Request, TurnPosition};
+use crate::model::{Request, RequestOutline, TurnPosition};
 use crate::step_log::Halt;
 
 /// Tools of the current agent, rebuilt when its policy or the list of a server changes.
@@ -130,7 +130,12 @@ pub(super) fn check(machine: &mut Machine) -> Result<(), Halt> {
 }
 
 /// Returns the event that announces the request.
-pub(super) fn turn_started(machine: &mut Machine, ask: &Ask, request: &Request) -> EventKind {
+pub(super) fn turn_started(
+    machine: &mut Machine,
+    ask: &Ask,
+    request: &Request,
+    outline: Option<RequestOutline>,
+) -> EventKind {
     let frame = machine.frame();
     let context = machine.context_mut();
     EventKind::from(TurnStarted {
@@ -138,6 +143,9 @@ pub(super) fn turn_started(machine: &mut Machine, ask: &Ask, request: &Request) 
         frame,
         node_id: ask.node_id.clone(),
         agent_id: ask.agent_id.as_ref().map(ToString::to_string),
+        tier: ask.tier,
+        rendered: outline.as_ref().map(|outline| outline.bytes),
+        model: outline.map(|outline| outline.model),
         request: RequestSummary {
             messages: request.messages.len(),
             bytes: context.bytes(),

@@ -59,6 +59,7 @@ pub(super) fn each<E>(
             | ModelEvent::Overflowed(_)
             | ModelEvent::Stopped(_)
             | ModelEvent::Nudged(_)
+            | ModelEvent::FellBack(_)
             | ModelEvent::ContextCut(_),
         )
         | EventKind::State(_)

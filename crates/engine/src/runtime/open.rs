@@ -15,6 +15,7 @@ use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::STATE_FILE;
 use crewagent_format::id::AgentId;
 use crewagent_format::package::Workflow;
+use crewagent_format::package::step::Tier;
 use jiff::Timestamp;
 
 use super::run::Run;
@@ -187,13 +188,19 @@ pub(super) fn words_at_hand(events: &mut [Event], blobs: &Blobs) -> Option<Strin
     lost
 }
 
-/// Returns the settings to resume with: a policy that was tightened in the meantime holds, and the window is that of
-/// the current model.
+/// Returns the settings to resume with: a policy that was tightened in the meantime holds, the window is that of the
+/// current model, and tiers that were not named for this run follow the settings.
 pub(super) fn today(settings: &RunSettings, store: &Store) -> RunSettings {
-    let system = store.settings().for_runs_with(settings.model.as_deref());
+    let model = settings.model.as_deref();
+    let system = store.settings().for_runs_with(model);
+    let given = Tier::ALL.into_iter().filter_map(|tier| {
+        let named = settings.tiers.get(tier).filter(|named| named.given)?;
+        Some((tier, named.model.clone()))
+    });
     RunSettings {
         policy: settings.policy.and(&system.policy),
         window_tokens: system.window_tokens,
+        tiers: store.settings().tiers_of(model, &given.collect()),
         ..settings.clone()
     }
 }

@@ -7,6 +7,7 @@ mod place;
 mod policy;
 mod run;
 mod servers;
+mod tiers;
 mod timeout;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ pub use self::servers::{
     ImportedServer, McpTable, Missing, ServerSettings, ServerWay, ServersFile, VariableTemplate,
     import as import_servers,
 };
+pub use self::tiers::TierSettings;
 pub use self::timeout::Timeout;
 
 use self::place::TextPosition;
@@ -41,6 +43,8 @@ use crewagent_source::PackageLimits;
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
     pub run: RunDefaults,
+    /// Models for the tiers that steps advise.
+    pub tiers: TierSettings,
     pub policy: PolicySettings,
     /// Limits of imported packages.
     pub import: PackageLimits,
@@ -108,7 +112,8 @@ impl Settings {
     /// Returns the settings of a run with this model, or with the configured one if `None`.
     pub fn for_runs_with(&self, model: Option<&str>) -> RunSettings {
         let (model, window_tokens) = (model.map(str::to_owned), self.window(model));
-        RunSettings { model, window_tokens, ..self.for_runs() }
+        let tiers = self.tiers_of(model.as_deref(), &BTreeMap::new());
+        RunSettings { model, window_tokens, tiers, ..self.for_runs() }
     }
 
     /// Returns the context window of a run with this model: as set by the user, else as known of the model, else the
@@ -207,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_list_of_keys_is_whole() {
-        let full = "[run]\nmodel = \"m\"\nuser-name = \"Ana\"\ntimeout = 1\nmax-tokens = 1\nmax-cost = 1.0\nwindow-tokens = 1\n[policy]\nallow = [\"fs.read\"]\nask = [\"fs.write\"]\ndeny = [\"*\"]\n[policy.mcp]\nallowed-servers = []\n";
+        let full = "[run]\nmodel = \"m\"\nuser-name = \"Ana\"\ntimeout = 1\nmax-tokens = 1\nmax-cost = 1.0\nwindow-tokens = 1\n[policy]\nallow = [\"fs.read\"]\nask = [\"fs.write\"]\ndeny = [\"*\"]\n[policy.mcp]\nallowed-servers = []\n[tiers]\nfast = \"m\"\nstrong = \"m\"\nreview = \"m\"\n";
         let settings = Settings::parse(
             Path::new("c"),
             &[full, models::EVERYTHING, servers::EVERYTHING].concat(),

@@ -1,16 +1,17 @@
 //! The worker thread of a slot: opens its run or conversation, does the jobs, drives the model until the run waits, and
 //! exits when no further job comes.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crewagent_core::event::Event;
-use crewagent_core::settings::RunSettings;
+use crewagent_core::settings::{RunSettings, Tiers};
 use crewagent_format::package::agents::Surface;
 
 use super::slot::{Job, Slot, Task};
 use super::{ConnectorError, WorkerError, Workers};
 use crate::conversation::{Conversation, Guest, Launch, Reaction};
-use crate::model::Model;
+use crate::model::{Model, TieredModel};
 use crate::runtime::{Run, Runtime, SettingsChange};
 use crate::store::{JournalId, JournalKind, RunId, Store};
 
@@ -65,13 +66,20 @@ pub(super) fn work(workers: &Workers, slot: &Slot) {
     }
 }
 
+/// An open model, with its requested name and tiers.
+struct OpenModel {
+    name: Option<String>,
+    tiers: Tiers,
+    model: Box<dyn Model>,
+}
+
 /// One period during which a worker has a run or conversation open.
 struct WorkerSession<'s> {
     workers: &'s Workers,
     slot: &'s Slot,
     store: &'s Store,
-    /// Model of the current job once it is needed, with its requested name.
-    model: Option<(Option<String>, Box<dyn Model>)>,
+    /// Model of the current job once it is needed.
+    model: Option<OpenModel>,
 }
 
 impl<'s> WorkerSession<'s> {
@@ -85,9 +93,9 @@ impl<'s> WorkerSession<'s> {
         let runtime = self.workers.connector().runtime(self.store);
         let driven = match &job.task {
             Task::StartRun(plan) => {
-                self.open_model(model).map_err(WorkerError::Model)?;
                 let mut plan = plan.clone();
                 self.set_model(&mut plan.settings, model);
+                self.open_model(&plan.settings).map_err(WorkerError::Model)?;
                 Driven::Run(Box::new(runtime.start(&plan)?))
             }
             Task::StartConversation(plan) => {
@@ -149,6 +157,7 @@ impl<'s> WorkerSession<'s> {
     fn set_model(&self, settings: &mut RunSettings, model: Option<&str>) {
         settings.model = model.map(str::to_owned);
         settings.window_tokens = self.store.settings().window(model);
+        settings.tiers = self.store.settings().tiers_of(model, &BTreeMap::new());
     }
 
     /// Does a job and those after it, until none comes or the run must be reopened with other settings.
@@ -202,7 +211,7 @@ impl<'s> WorkerSession<'s> {
                 false
             }
         };
-        if needs_model && let Err(error) = self.open_model(driven.model()) {
+        if needs_model && let Err(error) = self.open_model(driven.settings()) {
             self.slot.finish(job, Err(WorkerError::Model(error)));
             return Ok(());
         }
@@ -226,7 +235,7 @@ impl<'s> WorkerSession<'s> {
             self.slot.finish(job, Ok(reaction));
             return Ok(());
         }
-        if let Err(error) = self.open_model(driven.model()) {
+        if let Err(error) = self.open_model(driven.settings()) {
             let error = match job.task {
                 Task::Say { .. } => WorkerError::ModelAfterMessage(error),
                 Task::StartRun(_)
@@ -280,7 +289,7 @@ impl<'s> WorkerSession<'s> {
     }
 
     fn drive(&self, driven: &mut Driven<'s>) -> Result<(), SessionEnding> {
-        let Some((_, model)) = &self.model else { return Ok(()) };
+        let Some(OpenModel { model, .. }) = &self.model else { return Ok(()) };
         let control = &self.slot.control;
         let mut emit = |event: &Event| self.emit(event);
         let rest = match driven {
@@ -291,11 +300,15 @@ impl<'s> WorkerSession<'s> {
         rest.map(drop).map_err(|_| SessionEnding::Failed)
     }
 
-    /// Opens the model with this name unless it is open.
-    fn open_model(&mut self, name: Option<&str>) -> Result<(), ConnectorError> {
-        if self.model.as_ref().is_none_or(|(open, _)| open.as_deref() != name) {
-            let model = self.workers.connector().open_model(name, self.store)?;
-            self.model = Some((name.map(str::to_owned), model));
+    /// Opens the models that these settings name unless they are open.
+    fn open_model(&mut self, settings: &RunSettings) -> Result<(), ConnectorError> {
+        let RunSettings { model: name, tiers, .. } = settings;
+        let is_open = |open: &OpenModel| open.name == *name && open.tiers == *tiers;
+        if !self.model.as_ref().is_some_and(is_open) {
+            let open = |name: Option<&str>| self.workers.connector().open_model(name, self.store);
+            let of_tier = |name: &str| open(Some(name)).map_err(|error| error.to_string());
+            let model = TieredModel::open(open(name.as_deref())?, tiers, of_tier);
+            self.model = Some(OpenModel { name: name.clone(), tiers: tiers.clone(), model });
         }
         Ok(())
     }
@@ -339,13 +352,18 @@ impl Driven<'_> {
         one.into_iter().chain(other)
     }
 
-    /// Returns the name of the model that answers the user's next message.
-    fn model(&self) -> Option<&str> {
+    /// Returns the settings of the run that gets the user's next message.
+    fn settings(&self) -> &RunSettings {
         let run = match self {
             Self::Run(run) => run,
             Self::Conversation(session) => session.current(),
         };
-        run.settings().model.as_deref()
+        run.settings()
+    }
+
+    /// Returns the name of the model that answers the user's next message.
+    fn model(&self) -> Option<&str> {
+        self.settings().model.as_deref()
     }
 
     /// Refuses an answer whose question is no longer open, so that it does not answer the next one.

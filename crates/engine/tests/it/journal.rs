@@ -320,10 +320,10 @@ fn long_texts_are_kept_as_blobs() {
         EventKind::from(UserInput { text: long.as_str().into(), for_node_id: None, call_id: None }),
         EventKind::from(TurnStarted {
             turn: 1,
-            frame: None,
             node_id: None,
             agent_id: Some("a".into()),
             request,
+            ..TurnStarted::default()
         }),
         EventKind::from(AssistantMessage {
             turn: 1,
@@ -412,7 +412,6 @@ fn typical(seq: u64) -> Event {
     let turn = seq / 4 + 1;
     let kind = match seq % 4 {
         0 => EventKind::from(TurnStarted {
-            frame: None,
             turn,
             node_id: Some("write-story".into()),
             agent_id: Some("author".into()),
@@ -422,6 +421,7 @@ fn typical(seq: u64) -> Event {
                 sha256: "0".repeat(64),
                 added: vec![Message::user("NODE_BRIEF\n- nodeId: write-story\n".repeat(8))],
             },
+            ..TurnStarted::default()
         }),
         1 => EventKind::from(AssistantMessage {
             turn,

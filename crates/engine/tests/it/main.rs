@@ -28,4 +28,5 @@ mod step_log;
 mod store;
 mod strict;
 mod support;
+mod tiers;
 mod tools;

@@ -189,6 +189,7 @@ impl Tape {
             ModelEvent::ContextCut(_) | ModelEvent::Overflowed(_) => self.hand.forget(),
             ModelEvent::Delta(_)
             | ModelEvent::Retried(_)
+            | ModelEvent::FellBack(_)
             | ModelEvent::Stopped(_)
             | ModelEvent::Nudged(_) => {}
         }
@@ -212,6 +213,7 @@ impl Tape {
             Some(Reason::LimitCost) => "--max-cost",
             Some(
                 Reason::LimitWindow
+                | Reason::LimitNode
                 | Reason::StopPoint
                 | Reason::Question
                 | Reason::Loop

@@ -22,10 +22,10 @@ fn started(turn: u64, sha256: &str, added: Vec<Message>) -> Event {
     let node_id = Some("a".to_owned());
     event(EventKind::from(TurnStarted {
         turn,
-        frame: None,
         node_id,
         agent_id: Some("bob".to_owned()),
         request,
+        ..TurnStarted::default()
     }))
 }
 

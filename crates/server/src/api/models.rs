@@ -145,6 +145,9 @@ fn remove(asked: ParsedRequest<ModelPath>) -> Result<Nothing, Problem> {
     if settings.run.model.as_deref() == Some(&name) {
         file.remove(&["run", "model"])?;
     }
+    for tier in settings.tiers.of(&name) {
+        file.remove(&["tiers", tier.name()])?;
+    }
     file.save()?;
     let in_keyring = own.key == Some(KeySource::Keyring);
     let place = if in_keyring { KeySource::Keyring } else { KeySource::File };

@@ -6,6 +6,8 @@ mod fork;
 mod look;
 mod requests;
 
+use std::collections::BTreeMap;
+
 use crewagent_core::settings::RunSettings;
 use crewagent_engine::control::Control;
 use crewagent_engine::conversation::Reaction;
@@ -148,6 +150,7 @@ pub(super) fn change(bounds: &Bounds) -> SettingsChange {
         tokens: *max_tokens,
         cost: *max_cost,
         model: None,
+        tiers: BTreeMap::new(),
         strict: *strict,
         policy: Some(tools.policy()),
     }

@@ -40,6 +40,9 @@ pub(super) fn run(
         if settings.run.model.as_deref() == Some(name) {
             file.remove(&["run", "model"])?;
         }
+        for tier in settings.tiers.of(name) {
+            file.remove(&["tiers", tier.name()])?;
+        }
     }
     file.save()?;
     for name in &args.names {

@@ -4,6 +4,7 @@ use anstyle::Style;
 use crewagent_core::event::{EventKind, ModelEvent};
 use crewagent_core::run::history::Position;
 use crewagent_core::usage::Usage;
+use crewagent_format::package::step::Tier;
 use serde_json::{Value as Json, json};
 
 use crate::paint::{self, NAME, QUIET};
@@ -18,6 +19,8 @@ const COMPLETE: &str = "complete";
 pub(super) struct Account {
     /// Node of the open request.
     place: Option<String>,
+    /// Tier and model of the open request.
+    asked: (Option<Tier>, Option<String>),
     turns: Vec<TurnCost>,
 }
 
@@ -28,6 +31,9 @@ struct TurnCost {
     node: Option<String>,
     /// Model that replied, if known.
     from: Option<String>,
+    tier: Option<Tier>,
+    /// Name of the model that users know.
+    model: Option<String>,
     usage: Usage,
 }
 
@@ -38,11 +44,15 @@ struct Sum {
     usage: Usage,
     /// Number of replies with tokens and without a price.
     unpriced: u64,
+    /// Names of the models, each once.
+    models: Vec<String>,
 }
 
 impl Sum {
-    fn add(&mut self, usage: Usage) {
+    fn add(&mut self, turn: &TurnCost) {
+        let usage = turn.usage;
         self.turns += 1;
+        self.models.extend(turn.model.clone().filter(|model| !self.models.contains(model)));
         self.unpriced += u64::from(usage.tokens() > 0 && usage.cost.is_none());
         self.usage += usage;
     }
@@ -59,11 +69,14 @@ impl Account {
                     Some(workflow) => Some(format!("{workflow}/{}", node.unwrap_or(COMPLETE))),
                     None => node.map(str::to_owned),
                 };
+                self.asked = (started.tier, started.model.clone());
             }
             EventKind::Model(ModelEvent::Replied(replied)) => self.turns.push(TurnCost {
                 number: replied.turn,
                 node: self.place.clone(),
                 from: replied.reply.from.clone(),
+                tier: self.asked.0,
+                model: self.asked.1.clone(),
                 usage: replied.reply.usage,
             }),
             EventKind::Model(_)
@@ -88,7 +101,7 @@ impl Account {
 
     fn all(&self) -> Sum {
         let mut sum = Sum::default();
-        self.turns.iter().for_each(|turn| sum.add(turn.usage));
+        self.turns.iter().for_each(|turn| sum.add(turn));
         sum
     }
 
@@ -98,10 +111,10 @@ impl Account {
         for turn in &self.turns {
             let node = turn.node.as_deref();
             match nodes.iter_mut().find(|(known, _)| *known == node) {
-                Some((_, sum)) => sum.add(turn.usage),
+                Some((_, sum)) => sum.add(turn),
                 None => {
                     let mut sum = Sum::default();
-                    sum.add(turn.usage);
+                    sum.add(turn);
                     nodes.push((node, sum));
                 }
             }
@@ -148,7 +161,13 @@ impl Account {
 
     /// Returns the usage by node, as JSON.
     pub(super) fn by_node(&self) -> Json {
-        let node = |(node, sum): (Option<&str>, Sum)| json!({ "node": node, "turns": sum.turns, "usage": sum.usage });
+        let node = |(node, sum): (Option<&str>, Sum)| {
+            let mut value = json!({ "node": node, "turns": sum.turns, "usage": sum.usage });
+            if !sum.models.is_empty() {
+                value["models"] = json!(sum.models);
+            }
+            value
+        };
         self.nodes().into_iter().map(node).collect()
     }
 
@@ -158,6 +177,12 @@ impl Account {
             let mut value = json!({ "turn": turn.number, "node": turn.node, "usage": turn.usage });
             if let Some(from) = &turn.from {
                 value["from"] = json!(from);
+            }
+            if let Some(model) = &turn.model {
+                value["model"] = json!(model);
+            }
+            if let Some(tier) = turn.tier {
+                value["tier"] = json!(tier);
             }
             value
         };
@@ -172,7 +197,7 @@ struct Column {
     text: fn(&Sum) -> String,
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     Column { name: "turns", is_used: |_| true, text: |sum| number(sum.turns) },
     Column { name: "in", is_used: |_| true, text: |sum| tokens(sum, sum.usage.input_tokens) },
     Column {
@@ -187,6 +212,11 @@ const COLUMNS: [Column; 6] = [
         text: |sum| tokens(sum, sum.usage.reasoning_tokens),
     },
     Column { name: "cost", is_used: |all| all.usage.cost.is_some(), text: cost },
+    Column {
+        name: "model",
+        is_used: |all| all.models.len() > 1,
+        text: |sum| sum.models.join(", "),
+    },
 ];
 
 /// Formats tokens, with a mark if they are an estimate.
@@ -219,14 +249,20 @@ mod tests {
     use super::*;
 
     fn account(turns: &[(Option<&str>, Usage)]) -> Account {
+        let models = turns.iter().map(|(node, usage)| (*node, *usage, None));
+        account_of(&models.collect::<Vec<_>>())
+    }
+
+    fn account_of(turns: &[(Option<&str>, Usage, Option<&str>)]) -> Account {
         let mut account = Account::default();
-        for (at, (node, usage)) in turns.iter().enumerate() {
+        for (at, (node, usage, model)) in turns.iter().enumerate() {
             let turn = at as u64 + 1;
             let request =
                 RequestSummary { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
-            let (node_id, agent_id) = (node.map(str::to_owned), "bob".to_owned());
+            let node_id = node.map(str::to_owned);
+            let (model, tier) = (model.map(str::to_owned), model.map(|_| Tier::Fast));
             let started =
-                TurnStarted { turn, frame: None, node_id, agent_id: Some(agent_id), request };
+                TurnStarted { turn, node_id, request, model, tier, ..TurnStarted::default() };
             account.take(&started.into(), &Position::default());
             let from = Some("openai/small".to_owned());
             let reply = Reply { usage: *usage, from, ..Reply::default() };
@@ -244,6 +280,22 @@ mod tests {
     fn check_table(turns: &[(Option<&str>, Usage)], expected: &str) {
         let text = anstream::adapter::strip_str(&account(turns).human()).to_string();
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_run_of_several_models_names_them_by_node() {
+        let turns = [
+            (Some("a"), usage(10, 1), Some("small")),
+            (Some("a"), usage(10, 1), Some("small")),
+            (Some("b"), usage(10, 1), Some("large")),
+        ];
+        let account = account_of(&turns);
+        let text = anstream::adapter::strip_str(&account.human()).to_string();
+        let expected = "\nUsage\n  node  turns  in  out         model\n  a         2  20    2         small\n  b         1  10    1         large\n  all       3  30    3  small, large\n";
+        assert_eq!(text, expected);
+        assert_eq!(account.by_node()[0]["models"], json!(["small"]));
+        assert_eq!(account.by_turn()[2]["model"], json!("large"));
+        assert_eq!(account.by_turn()[2]["tier"], json!("fast"));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Formats the events of one group: of the run, of the model, of its tools.
 
 use crewagent_core::event::{
-    AssistantDelta, AssistantMessage, ContextCut, Event, ModelEvent, ModelNudged, ModelOverflowed,
-    ModelRetried, ModelStopped, NudgeKind, PhaseChanged, RunEvent, RunFailed, RunFinished,
-    ToolEvent, ToolFinished, ToolStarted, TurnStarted,
+    AssistantDelta, AssistantMessage, ContextCut, Event, ModelEvent, ModelFellBack, ModelNudged,
+    ModelOverflowed, ModelRetried, ModelStopped, NudgeKind, PhaseChanged, RunEvent, RunFailed,
+    RunFinished, ToolEvent, ToolFinished, ToolStarted, TurnStarted,
 };
 use crewagent_source::bytes;
 
@@ -62,6 +62,9 @@ impl Screen {
                 let next = next_try(*attempt, *wait_ms);
                 self.void(*turn, message, &next, out);
             }
+            ModelEvent::FellBack(fell_back) => {
+                self.lines(&paint::styled(QUIET, stand_in(fell_back)), out);
+            }
             ModelEvent::Stopped(ModelStopped { partial, .. }) => {
                 self.cut_off(partial.as_deref(), out);
             }
@@ -102,5 +105,20 @@ fn nudge(kind: NudgeKind) -> &'static str {
         NudgeKind::GoOn => "the model is told to go on without asking",
         NudgeKind::Cut => "the reply was cut off; the model is told to say less",
         NudgeKind::Call => "a call came as text; the model is told to call the tool",
+    }
+}
+
+/// Says that the run's model stands in for that of a tier.
+fn stand_in(fell_back: &ModelFellBack) -> String {
+    let ModelFellBack { tier, model, message, .. } = fell_back;
+    let tier = tier.name();
+    match model {
+        None => format!("  · no model is set for {tier} steps, so the run's model answers\n"),
+        Some(model) => {
+            let why = message.as_deref().unwrap_or_default();
+            format!(
+                "  · the model {model} for {tier} steps failed, so the run's model answers: {why}\n"
+            )
+        }
     }
 }

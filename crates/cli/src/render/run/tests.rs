@@ -37,11 +37,11 @@ fn turn(node: Option<&str>, agent: &str) -> EventKind {
     let request =
         RequestSummary { messages: 1, bytes: 1, sha256: String::new(), added: Vec::new() };
     EventKind::from(TurnStarted {
-        frame: None,
         turn: 1,
         node_id: node.map(str::to_owned),
         agent_id: Some(agent.into()),
         request,
+        ..TurnStarted::default()
     })
 }
 

@@ -231,7 +231,7 @@ impl Machine {
 
     /// Asks the model, unless a limit is reached.
     pub(super) fn ask_model(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        if let Some((reason, message)) = self.allowance.exceeded(&self.settings.limits, now) {
+        if let Some((reason, message)) = self.reached_limit(now) {
             self.stop(reason, Some(message), effects);
             return;
         }
@@ -244,6 +244,8 @@ impl Machine {
             self.survey(effects);
             return;
         }
+        self.note_missing_tier(effects);
+        self.fit_window();
         self.speak();
         self.context.set_system(self.system_layers());
         let cut = self.context.fit();
@@ -258,7 +260,7 @@ impl Machine {
         }
         if !self.context.fits() {
             let window = self.context.window();
-            self.context.set_window(self.settings.window_tokens);
+            self.reset_window();
             let message =
                 format!("What the model must know does not fit its window of {window} tokens.");
             self.stop(Reason::LimitWindow, Some(message), effects);
@@ -296,7 +298,7 @@ impl Machine {
     /// Returns why the next request, together with tools of `tool_bytes`, would exceed the window, by an estimate. A
     /// model that silently cuts its input would lose its rules.
     pub fn overflow(&self, tool_bytes: u64) -> Option<String> {
-        let (tools, window) = (tokens_of(tool_bytes), self.settings.window_tokens);
+        let (tools, window) = (tokens_of(tool_bytes), self.window());
         let all = tokens_of(self.context.bytes()) + tools;
         (all > window).then(|| {
             format!(
@@ -325,15 +327,15 @@ impl Machine {
             return;
         }
         self.overflows = 0;
-        self.context.set_window(self.settings.window_tokens);
+        self.reset_window();
         self.stop(Reason::LimitWindow, Some(why.to_owned()), effects);
     }
 
     /// Stops the run because the time limit expired without a reply.
     pub(super) fn late(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         self.context.take_added();
-        let message = self.allowance.time_over(now);
-        self.stop(Reason::LimitTime, Some(message), effects);
+        let (reason, message) = self.time_over(now);
+        self.stop(reason, Some(message), effects);
     }
 
     /// Drops the node's messages from the context. What user and model said to each other is carried on.
@@ -346,6 +348,7 @@ impl Machine {
         self.anchor.changed_inputs.clear();
         self.known = Arc::default();
         self.stalling = Stalling::default();
+        self.end_escalation();
     }
 
     fn count_cut(&mut self, cut: Option<Cut>) {
@@ -364,6 +367,7 @@ impl Machine {
             node_id: node.map(str::to_owned),
             agent_id: self.agent().map(|agent| agent.id.clone()),
             overflows: self.overflows,
+            tier: self.tier(),
         }
     }
 

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crewagent_format::package::Package;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
@@ -60,7 +59,7 @@ impl Machine {
         // The added messages belong to the request answered here; a replaying process reports none.
         self.context.take_added();
         self.usage += reply.usage;
-        self.allowance.spend(reply.usage);
+        self.spend(reply.usage);
         let asked = reply.tool_calls.len();
         reply.tool_calls.truncate(MOST_CALLS);
         name_calls(&mut reply, self.replies);
@@ -331,14 +330,6 @@ fn described(call: &ToolCall) -> String {
         Some(path) => format!("{name} {path}"),
         None => name.to_owned(),
     }
-}
-
-/// Returns true if a step of the package speaks of tools that move or delete files.
-pub(super) fn names_moves(package: &Package) -> bool {
-    let names = [Tool::Move, Tool::Delete].map(|tool| [tool.name(), tool.wire_name()]);
-    let steps = package.workflows().iter().flat_map(|workflow| workflow.steps.values());
-    let mut steps = steps.map(|step| step.body());
-    steps.any(|text| names.iter().flatten().any(|name| text.contains(name)))
 }
 
 fn is_question(call: &ToolCall) -> bool {

@@ -156,6 +156,8 @@ impl Machine {
             CallLess::CutOff => None,
             CallLess::Text | CallLess::Empty | CallLess::Unreadable(_) if in_a_row > most => None,
             CallLess::Text | CallLess::Empty | CallLess::Unreadable(_) if in_a_row > 1 => {
+                // The last nudge before the user is asked goes to the strongest model.
+                self.escalate();
                 self.finishing_nudge()
             }
             CallLess::Text => Some((NudgeKind::NoCall, self.with_open_node(prompt::nothing_done)?)),

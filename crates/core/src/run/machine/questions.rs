@@ -93,7 +93,7 @@ impl Machine {
     }
 
     pub(super) fn user(&mut self, words: Arc<str>, now: Timestamp, effects: &mut Vec<Effect>) {
-        self.allowance.renew(now);
+        self.renew_limits(now);
         self.input = Some(words.clone());
         self.failing = Failing::default();
         self.stalling.renew();
@@ -123,7 +123,7 @@ impl Machine {
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        self.allowance.renew(now);
+        self.renew_limits(now);
         self.failing = Failing::default();
         self.stalling.renew();
         self.pending = None;

@@ -74,6 +74,9 @@ impl Machine {
         }
         self.surveys += 1;
         self.anchor.is_stale = false;
+        if !entered.again {
+            self.renew_visit(now);
+        }
         match self.anchor.survey.as_mut().filter(|_| entered.again) {
             None => {
                 self.files.survey(&entered);
@@ -123,7 +126,7 @@ impl Machine {
         // Without file tools a model gets what the node declares and nothing else.
         inputs.retain(|input| input.is_declared || policy.fs.enabled);
         let progress = prompt::progress(&workflow.graph, &self.run_state);
-        let window = self.settings.window_tokens.saturating_mul(WINDOW_BYTES_PER_TOKEN);
+        let window = self.window().saturating_mul(WINDOW_BYTES_PER_TOKEN);
         Some(SurveyPlan {
             number: self.surveys + 1,
             entered: NodeEntered {

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use crewagent_core::settings::{Limits, Mode, RunSettings, StateTools};
+use crewagent_core::settings::{Limits, Mode, RunSettings, StateTools, Tiers};
 use crewagent_core::state::guard::MissingRule;
 use crewagent_core::state::visit_files::OutputRule;
 use serde::{Deserialize, Serialize};
@@ -139,6 +139,7 @@ impl RunDefaults {
             state_tools: self.state_tools,
             model: None,
             window_tokens: self.window(None),
+            tiers: Tiers::default(),
         }
     }
 }

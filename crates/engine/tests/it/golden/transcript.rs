@@ -129,7 +129,9 @@ fn line(kind: &EventKind, text: &mut String) {
 
 fn model_line(model: &ModelEvent, text: &mut String) {
     let _ = match model {
-        ModelEvent::TurnStarted(TurnStarted { turn, frame, node_id, agent_id, request }) => {
+        ModelEvent::TurnStarted(TurnStarted {
+            turn, frame, node_id, agent_id, request, ..
+        }) => {
             let node = node_id.as_deref().unwrap_or("completed");
             let node =
                 frame.map_or_else(|| node.to_owned(), |frame| format!("{node} of call {frame}"));
@@ -155,6 +157,9 @@ fn model_line(model: &ModelEvent, text: &mut String) {
         }
         ModelEvent::Nudged(ModelNudged { kind, .. }) => {
             writeln!(text, "nudge: {kind:?}")
+        }
+        ModelEvent::FellBack(fell_back) => {
+            writeln!(text, "the run's model stands in for {}", fell_back.tier.name())
         }
         ModelEvent::Stopped(ModelStopped { by, .. }) => {
             writeln!(text, "stopped by: {by:?}")

@@ -56,10 +56,10 @@ fn asked(node: Option<&str>) -> EventKind {
     let node_id = node.map(str::to_owned);
     EventKind::from(TurnStarted {
         turn: 1,
-        frame: None,
         node_id,
         agent_id: Some("host".to_owned()),
         request,
+        ..TurnStarted::default()
     })
 }
 

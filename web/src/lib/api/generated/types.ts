@@ -72,7 +72,7 @@ result: Payload,
  */
 refused?: RefusalCode, 
 /**
- * New and changed files below the artifacts folder, from the root of the project.
+ * New files below the artifacts folder, from the root of the project.
  */
 created?: Array<string>, 
 /**
@@ -80,26 +80,9 @@ created?: Array<string>,
  */
 wrote?: Array<WrittenDigest>, 
 /**
- * Files whose text the model knows from the call or its answer.
- */
-shown?: Array<ShownFile>, 
-/**
- * Files of the user that the call would have overwritten, with the digests that they have. The same call again
- * overwrites them.
- */
-warned?: Array<WrittenDigest>, 
-/**
- * True if the call gave nothing new: what it asked for stands in the context, or the file has this content.
- */
-repeats?: boolean, 
-/**
  * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
  */
-endsReply?: boolean, 
-/**
- * True if it says nothing that the model was not told before: the content stands unchanged in the context.
- */
-repeats?: boolean, };
+endsReply?: boolean, };
 
 /**
  * A call that waits for the user's word.
@@ -117,10 +100,6 @@ rule: Rule,
  * The files that would change. What becomes of the run's state is not among them.
  */
 files?: Array<FileChange>, 
-/**
- * The move that the same call makes.
- */
-moved?: Moved, 
 /**
  * The arguments, exactly as the model wrote them, of a call that is not about files.
  */
@@ -197,10 +176,6 @@ brokenCalls?: Array<number>,
  * Number of the calls that the model wrote as text.
  */
 textCalls?: number, 
-/**
- * Reason why a call that the model wrote as text cannot be carried out, if there is one and no other call.
- */
-unreadableCall?: string, 
 /**
  * Calls that are recorded otherwise than the model wrote them.
  */
@@ -760,7 +735,7 @@ runId?: string,
 /**
  * The durable step whose result this is, such as `t1/llm/3`.
  */
-key?: string, } & ({ "type": "run.started" } & RunStarted | { "type": "session.started" } & ConversationStarted | { "type": "session.agent" } & AgentChanged | { "type": "command.resolved" } & CommandResolved | { "type": "session.instructed" } & ModelInstructed | { "type": "session.run" } & ActiveRunChanged | { "type": "run.resumed" } & RunResumed | { "type": "user.input" } & UserInput | { "type": "workflow.planned" } & FramePlanned | { "type": "workflow.entered" } & FrameEntered | { "type": "workflow.left" } & FrameLeft | { "type": "workflow.held" } & FrameHeld | { "type": "tools.listed" } & ToolsListed | { "type": "server.logged" } & ServerLogged | { "type": "turn.started" } & TurnStarted | { "type": "assistant.delta" } & AssistantDelta | { "type": "model.retried" } & ModelRetried | { "type": "model.overflowed" } & ModelOverflowed | { "type": "model.nudged" } & ModelNudged | { "type": "model.stopped" } & ModelStopped | { "type": "assistant.message" } & AssistantMessage | { "type": "tool.started" } & ToolStarted | { "type": "tool.finished" } & ToolFinished | { "type": "node.entered" } & NodeEntered | { "type": "state.changed" } & StateChange | { "type": "question" } & UserAsked | { "type": "phase.changed" } & PhaseChanged | { "type": "context.cut" } & ContextCut | { "type": "error" } & RunFailed | { "type": "run.finished" } & RunFinished);
+key?: string, } & ({ "type": "run.started" } & RunStarted | { "type": "session.started" } & ConversationStarted | { "type": "session.agent" } & AgentChanged | { "type": "command.resolved" } & CommandResolved | { "type": "session.instructed" } & ModelInstructed | { "type": "session.run" } & ActiveRunChanged | { "type": "run.resumed" } & RunResumed | { "type": "user.input" } & UserInput | { "type": "workflow.planned" } & FramePlanned | { "type": "workflow.entered" } & FrameEntered | { "type": "workflow.left" } & FrameLeft | { "type": "workflow.held" } & FrameHeld | { "type": "tools.listed" } & ToolsListed | { "type": "server.logged" } & ServerLogged | { "type": "turn.started" } & TurnStarted | { "type": "assistant.delta" } & AssistantDelta | { "type": "model.retried" } & ModelRetried | { "type": "model.fellback" } & ModelFellBack | { "type": "model.overflowed" } & ModelOverflowed | { "type": "model.stopped" } & ModelStopped | { "type": "assistant.message" } & AssistantMessage | { "type": "tool.started" } & ToolStarted | { "type": "tool.finished" } & ToolFinished | { "type": "node.entered" } & NodeEntered | { "type": "state.changed" } & StateChange | { "type": "question" } & UserAsked | { "type": "phase.changed" } & PhaseChanged | { "type": "context.cut" } & ContextCut | { "type": "error" } & RunFailed | { "type": "run.finished" } & RunFinished);
 
 /**
  * Events of a journal.
@@ -1935,6 +1910,28 @@ export type MissingRule = "enforce" | "warn" | "off";
 export type Mode = "autopilot" | "guided";
 
 /**
+ * The run's model stands in for that of a tier: from here on, because the tier's model failed for good, or because none
+ * is set.
+ */
+export type ModelFellBack = { 
+/**
+ * The turn.
+ */
+turn: number, 
+/**
+ * Tier that the step advises.
+ */
+tier: "fast" | "strong" | "review", 
+/**
+ * Name of the model that failed; none if no model is set for the tier.
+ */
+model?: string, 
+/**
+ * Error message.
+ */
+message?: string, };
+
+/**
  * The model gets the instruction that the user chose from the menu.
  */
 export type ModelInstructed = { 
@@ -1983,19 +1980,6 @@ price?: Price,
  * Problem with it.
  */
 problem?: string, };
-
-/**
- * The runtime reminds the model, because its reply brought nothing forward. The text is in the next `turn.started`.
- */
-export type ModelNudged = { 
-/**
- * The turn whose reply it is about.
- */
-turn: number, 
-/**
- * Kind of the reminder.
- */
-kind: NudgeKind, };
 
 /**
  * A request was too long for the model's window. It is asked again with less, or the run stops.
@@ -2223,22 +2207,12 @@ inputs?: Array<SurveyedInput>,
 /**
  * Files that the step has to write.
  */
-outputs?: Array<SurveyedOutput>, 
-/**
- * True if the files were looked at again in the same visit, because the user spoke: `inputs` has those that
- * changed since.
- */
-again?: boolean, };
+outputs?: Array<SurveyedOutput>, };
 
 /**
  * Nothing to say: `{}`.
  */
 export type Nothing = Record<string, never>;
-
-/**
- * Kind of a reminder to the model.
- */
-export type NudgeKind = "empty" | "no-call" | "finish" | "go-on" | "cut" | "call";
 
 /**
  * The origin of a fork.
@@ -2256,11 +2230,6 @@ event: number,
  * The node.
  */
 node: string, };
-
-/**
- * Files that count as outputs of a node.
- */
-export type OutputRule = "changed" | "exist";
 
 /**
  * Folder to pack into one file.
@@ -2876,7 +2845,7 @@ runId: string, } | { "kind": "no-run" } | { "kind": "help" } | { "kind": "status
 /**
  * Reason why a run is idle.
  */
-export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "call" | "loop" | "stalled" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
+export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "limit-node" | "call" | "loop" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
 
 /**
  * Reason why a call was not carried out.
@@ -3385,7 +3354,7 @@ phase: Phase,
  */
 reason?: Reason, 
 /**
- * Created and changed files, from the root of the project.
+ * Created files, from the root of the project.
  */
 artifacts: Array<string>, 
 /**
@@ -3552,11 +3521,7 @@ promptVersion?: number,
 /**
  * Words of the user since the last move, if the events before are not replayed.
  */
-words?: Array<Message>, 
-/**
- * Artifacts that the run wrote since the last move, if the events before are not replayed.
- */
-created?: Array<string>, };
+words?: Array<Message>, };
 
 /**
  * The settings of one run.
@@ -3574,10 +3539,6 @@ limits: Limits,
  * Treatment of a missing output or variable that a node declares.
  */
 missing: MissingRule, 
-/**
- * Files that count as outputs of a node.
- */
-outputs: OutputRule, 
 /**
  * The system's tool policy; agents can only tighten it.
  */
@@ -3605,7 +3566,11 @@ model?: string,
 /**
  * The size of the model's window, in tokens.
  */
-windowTokens: number, };
+windowTokens: number, 
+/**
+ * Models for the tiers that steps advise.
+ */
+tiers?: Tiers, };
 
 /**
  * A run begins.
@@ -3903,31 +3868,6 @@ settings: Array<Setting>,
 path: string, };
 
 /**
- * A file whose text stands in the answer of a call, or in the call itself.
- */
-export type ShownFile = { 
-/**
- * The mount path.
- */
-path: string, 
-/**
- * The digest of the whole file.
- */
-sha256: string, 
-/**
- * The first line that is shown, from 1.
- */
-start: number, 
-/**
- * The last line that is shown.
- */
-end: number, 
-/**
- * True if the model wrote it, and false if it read it.
- */
-written?: boolean, };
-
-/**
  * Source of rules.
  */
 export type Source = "settings" | "run";
@@ -3987,10 +3927,6 @@ recorded?: Array<string>,
  * The variables that the call set, with the same value or another.
  */
 set?: Array<string>, 
-/**
- * Outputs that count although this visit did not write them, because the model keeps them as they are.
- */
-kept?: Array<string>, 
 /**
  * Rule violations that were only warned about.
  */
@@ -4139,6 +4075,40 @@ name: string,
 text: string, };
 
 /**
+ * Model of a tier.
+ */
+export type TierModel = { 
+/**
+ * Its name.
+ */
+model: string, 
+/**
+ * The size of its window, in tokens.
+ */
+windowTokens: number, 
+/**
+ * True if it was named for this run; otherwise it follows the settings.
+ */
+given?: boolean, };
+
+/**
+ * Models for the tiers that steps advise; those of a tier without one go to the run's model.
+ */
+export type Tiers = { 
+/**
+ * For simple work.
+ */
+fast: TierModel | null, 
+/**
+ * For hard work.
+ */
+strong: TierModel | null, 
+/**
+ * For judging the work of another model.
+ */
+review: TierModel | null, };
+
+/**
  * Tightening of the policy for one run.
  */
 export type Tightening = { 
@@ -4210,7 +4180,7 @@ result: Payload,
  */
 refused?: RefusalCode, 
 /**
- * New and changed files below the artifacts folder, from the root of the project.
+ * New files below the artifacts folder, from the root of the project.
  */
 created?: Array<string>, 
 /**
@@ -4218,26 +4188,9 @@ created?: Array<string>,
  */
 wrote?: Array<WrittenDigest>, 
 /**
- * Files whose text the model knows from the call or its answer.
- */
-shown?: Array<ShownFile>, 
-/**
- * Files of the user that the call would have overwritten, with the digests that they have. The same call again
- * overwrites them.
- */
-warned?: Array<WrittenDigest>, 
-/**
- * True if the call gave nothing new: what it asked for stands in the context, or the file has this content.
- */
-repeats?: boolean, 
-/**
  * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
  */
-endsReply?: boolean, 
-/**
- * True if it says nothing that the model was not told before: the content stands unchanged in the context.
- */
-repeats?: boolean, };
+endsReply?: boolean, };
 
 /**
  * Pattern of calls: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
@@ -4353,6 +4306,18 @@ nodeId?: string,
  */
 agentId?: string, 
 /**
+ * Tier that the request goes to; none for the run's own model.
+ */
+tier?: "fast" | "strong" | "review", 
+/**
+ * Name of the model; none for one that answers from a file.
+ */
+model?: string, 
+/**
+ * Size of the request as it is sent, in bytes; none for a model that answers from a file.
+ */
+rendered?: number, 
+/**
  * Request that is sent.
  */
 request: RequestSummary, };
@@ -4398,10 +4363,6 @@ callId: string,
  * Move that needs approval.
  */
 moved?: Moved, 
-/**
- * Files that change with the move. An agreement holds for exactly these.
- */
-files?: Array<FileIntent>, 
 /**
  * Text of the question.
  */
