@@ -2,6 +2,7 @@
 
 mod findings;
 pub(crate) mod flow;
+pub(crate) mod forecast;
 pub(crate) mod header;
 pub(crate) mod menu;
 pub(crate) mod names;

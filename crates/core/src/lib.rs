@@ -6,6 +6,7 @@
 pub mod call;
 pub mod context;
 pub mod event;
+pub mod forecast;
 pub mod fork;
 pub mod frame_id;
 pub mod intent;

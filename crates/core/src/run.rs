@@ -1,4 +1,5 @@
-//! A run: its history, and the machine that decides what comes next.
+//! A run: its history, the machine that decides what comes next, and the estimate of one to come.
 
+pub mod estimate;
 pub mod history;
 pub mod machine;

@@ -72,6 +72,8 @@ pub struct Launch {
     pub variables: Map<String, Json>,
     /// Settings of the run, except its model, which is that of the conversation.
     pub settings: RunSettings,
+    /// Words of the user for the first request.
+    pub message: Option<String>,
 }
 
 /// Receiver of the user's messages.

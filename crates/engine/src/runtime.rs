@@ -2,6 +2,7 @@
 
 mod conversation;
 mod error;
+mod forecast;
 mod fork;
 mod open;
 mod requests;
@@ -12,6 +13,7 @@ mod unfinished;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crewagent_core::forecast::Forecast;
 use crewagent_core::message::Message;
 use crewagent_core::policy::Policy;
 use crewagent_core::settings::{Mode, RunSettings, TierModel};
@@ -151,6 +153,11 @@ impl<'s> Runtime<'s> {
     /// Starts a run, which has no events beyond its start yet.
     pub fn start(&self, plan: &StartRun) -> Result<Run, StartError> {
         self.start_on(&self.host(self.store.runs()), plan)
+    }
+
+    /// Returns the forecast of a run without starting it; none for a model that answers from a file.
+    pub fn forecast(&self, plan: &StartRun) -> Result<Option<Forecast>, StartError> {
+        start::foresee(self.store, plan)
     }
 
     /// Starts a run on a host, which has no events beyond its start yet.

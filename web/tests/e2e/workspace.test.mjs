@@ -187,10 +187,12 @@ describe('a workflow', () => {
     await tab.getByText(/fs\.sarch/).first().waitFor();
     assert.match(tab.url(), /launch/, 'nothing was started');
     await form.getByLabel('Never use these tools').fill('fs.search');
+    await form.getByLabel('Opening words').fill('It is about a shop.');
     await form.getByRole('button', { name: 'Run', exact: true }).click();
     await tab.waitForURL(/\/run\//);
     const run = new URL(tab.url()).pathname.split('/').at(-1);
-    const { events } = await api('GET', `/api/runs/${run}/events?limit=1`);
+    const { events } = await api('GET', `/api/runs/${run}/events?limit=50`);
+    assert.equal(events.find((event) => event.type === 'user.input')?.text, 'It is about a shop.');
     const { mode, limits, policy } = events[0].settings;
     assert.deepEqual({ mode, limits }, { mode: 'guided', limits: { turns: 41, tokens: 90000, cost: 0.5 } });
     assert.match(JSON.stringify(policy), /fs\.search/);

@@ -203,6 +203,22 @@ describe('rows', () => {
     expect(view.rows).toMatchObject([{ kind: 'note', topic: 'nudged', subject: 'no-call' }]);
   });
 
+  it('a model that stands in is noted, and a reply of the one that failed is void', () => {
+    const events = journal('every-question');
+    const at = events.findIndex((event) => event.type === 'assistant.delta');
+    const started = reduce(emptyView(), events.slice(0, at + 2));
+    const { time } = started;
+    const fell = reduce(started, [
+      { type: 'model.fellback', turn: 1, tier: 'fast', model: 'small', message: 'No key.', seq: started.seq + 1, time },
+      { type: 'model.fellback', turn: 1, tier: 'review', seq: started.seq + 2, time },
+    ]);
+    expect(fell.live).toBeNull();
+    expect(fell.rows.slice(-2)).toMatchObject([
+      { kind: 'note', topic: 'fellBack', subject: 'small', detail: ['No key.'] },
+      { kind: 'note', topic: 'noTier', subject: 'review' },
+    ]);
+  });
+
   it('kinds of events that are not known are let pass', () => {
     const view = reduce(emptyView(), [{ type: 'of.tomorrow', seq: 1, time: '2026-11-15T09:49:46.935Z' } as unknown as Event]);
     expect(view.seq).toBe(1);

@@ -31,6 +31,9 @@ pub(crate) struct RunArgs {
     /// Say this to the model with its first request
     #[arg(long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
+    /// Only say what the run may cost; nothing is run
+    #[arg(long)]
+    pub(crate) forecast: bool,
     #[command(flatten)]
     pub(crate) conversation: ConversationOptions,
     #[command(flatten)]

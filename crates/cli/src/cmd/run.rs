@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use crewagent_adapters::mcp::tool_servers;
+use crewagent_core::forecast::Forecast;
 use crewagent_core::policy::{Policy, Tightening};
 use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::{Runtime, StartRun};
 use crewagent_engine::store::{ImportError, Installed, Store};
+
+use serde_json::json;
 
 use super::package::is_path;
 use super::record::Recorder;
@@ -54,7 +57,11 @@ pub(crate) fn run(
         data: None,
         earlier: Vec::new(),
     };
-    let run = Runtime::new(&store, tool_servers(&store)).start(&plan)?;
+    let runtime = Runtime::new(&store, tool_servers(&store));
+    if args.forecast {
+        return foretell(&runtime.forecast(&plan)?, args.conversation.json, console);
+    }
+    let run = runtime.start(&plan)?;
     let control = Control::default();
     let output = open_output(&args.conversation, &run, &*model, &control, &store, console)?;
     let answers = answers(&args.conversation);
@@ -76,6 +83,23 @@ pub(crate) fn run(
     };
     let played = driver.drive_to_end(console);
     recorded(recorder, played, |recorder| recorder.write(&id, &store, &resume_hint, console))
+}
+
+/// Prints the forecast of a run that is not started.
+fn foretell(
+    forecast: &Option<Forecast>,
+    is_json: bool,
+    console: &mut Console,
+) -> anyhow::Result<Outcome> {
+    match forecast {
+        _ if is_json => console.line(paint::json(&json!({ "forecast": forecast }))),
+        Some(forecast) => console.text(&render::forecast::lines(forecast)),
+        None => {
+            let words = "there is no forecast for a model that answers from a file; name another one with --model";
+            return Err(UsageError(words.to_owned()).into());
+        }
+    }
+    Ok(Outcome::Done)
 }
 
 /// Combines the outcomes of the run and of its recording.
@@ -141,6 +165,7 @@ pub(crate) fn open_output(
     let names = run_driver::names_of(run.record(), package.as_deref());
     let project = run.project_folder().display().to_string();
     console.text(&render::header::header(run.record(), &names, &project));
+    console.text(&render::forecast::of_opening(run.opening()));
     Ok(RunOutput::Human(run_driver::live_view(run, names, spinner, store, model.name())))
 }
 

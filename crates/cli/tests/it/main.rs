@@ -24,3 +24,4 @@ mod server;
 mod support;
 mod system;
 mod terminal;
+mod tiers;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Role;
+use crate::forecast::Forecast;
 use crate::fork::Fork;
 use crate::message::Message;
 use crate::payload::Payload;
@@ -67,6 +68,9 @@ pub struct RunStarted {
     /// Last messages of the talk that it was started from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<Message>,
+    /// Expected cost, as it was told before the first request; none for a model that answers from a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Box<Forecast>>,
 }
 
 /// Another process resumes the run.

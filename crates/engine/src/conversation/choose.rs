@@ -167,7 +167,7 @@ impl Conversation<'_> {
         launch: Launch,
         tell: Tell<'_>,
     ) -> Result<Reaction, ConversationError> {
-        let Launch { package, workflow, agent, variables, settings } = launch;
+        let Launch { package, workflow, agent, variables, settings, message } = launch;
         self.leave(tell, ActiveRunChoice::Nothing)?;
         let name = workflow.clone().unwrap_or_else(|| package.name.clone());
         let plan = StartRun {
@@ -185,6 +185,10 @@ impl Conversation<'_> {
         };
         let id = self.start_run(&plan, tell)?;
         self.name_after(&name)?;
+        let words = message.filter(|words| !words.trim().is_empty());
+        if let (Some(words), Some(run)) = (words, &mut self.run) {
+            run.say(&words, tell)?;
+        }
         Ok(Reaction::Started { run_id: id })
     }
 

@@ -236,6 +236,7 @@ impl ForkContent {
             settings: self.settings.clone(),
             data: self.data.as_deref().map(Into::into),
             earlier: Vec::new(),
+            forecast: None,
             forked_from: Some(Box::new(Fork {
                 run: plan.run.to_string(),
                 event: plan.event,

@@ -1,6 +1,7 @@
 //! Starts a run: chooses workflow and agent, and writes the first state document and the first event.
 
 use crewagent_core::event::{Event, EventKind, RunStarted};
+use crewagent_core::forecast::Forecast;
 use crewagent_core::menu;
 use crewagent_core::run::machine::{Machine, Subject};
 use crewagent_core::state::document::{InitialValues, StateDocument};
@@ -9,7 +10,7 @@ use crewagent_format::id::{AgentId, WorkflowId};
 use crewagent_format::package::{Package, Workflow};
 
 use super::run::Run;
-use super::{StartError, StartRun};
+use super::{StartError, StartRun, forecast};
 use crate::clock::{self, Clock};
 use crate::host::Host;
 use crate::store::{NewRun, RunId, RunPackage, RunSubject, RunWorkflow, Store};
@@ -41,6 +42,11 @@ pub(super) fn start<H: Host>(
     };
     let document = StateDocument::start(workflow, &values)?;
     let run_state = RunState::of(&document, &workflow.graph);
+    let data = plan.data.as_ref().map(|data| data.text.as_str().into());
+    let subject =
+        Subject::Workflow { package: package.clone(), workflow: at, agent: agent.clone(), data };
+    let forecast =
+        forecast::of(store, &subject, &installed.name, project.folder()?, &plan.settings);
     let started = Event {
         seq: 1,
         part: None,
@@ -58,6 +64,7 @@ pub(super) fn start<H: Host>(
             data: plan.data.as_ref().map(|data| data.text.as_str().into()),
             forked_from: None,
             earlier: plan.earlier.clone(),
+            forecast: forecast.map(Box::new),
         }),
     };
     let opened = host.create(NewRun {
@@ -77,10 +84,17 @@ pub(super) fn start<H: Host>(
         events: vec![started.clone()],
     })?;
     store.projects().used(&project.id, &installed.reference())?;
-    let data = plan.data.as_ref().map(|data| data.text.as_str().into());
-    let subject = Subject::Workflow { package, workflow: at, agent, data };
     let machine = Machine::new(subject, plan.settings.clone(), run_state).with_words(&plan.earlier);
     Ok(Run::begin(opened, machine, now, vec![started]))
+}
+
+/// Returns the forecast of a run without starting it.
+pub(super) fn foresee(store: &Store, plan: &StartRun) -> Result<Option<Forecast>, StartError> {
+    let package = store.packages().load_verified(&plan.package)?;
+    let workflow = choose_workflow(&package, plan.workflow.as_deref())?;
+    let agent = choose_agent(&package, workflow, plan.agent.as_deref())?;
+    let subject = Subject::Workflow { package, workflow, agent, data: None };
+    Ok(forecast::of(store, &subject, &plan.package.name, &plan.project, &plan.settings))
 }
 
 /// Returns the name of a workflow in events and directives: its id, or the path of its document.

@@ -19,7 +19,11 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Work for a run or a conversation.
 #[derive(Debug)]
 pub enum Task {
-    StartRun(Box<StartRun>),
+    StartRun {
+        plan: Box<StartRun>,
+        /// Words of the user for the first request.
+        message: Option<String>,
+    },
     StartConversation(Box<StartConversation>),
     /// Send a message of the user.
     Say {

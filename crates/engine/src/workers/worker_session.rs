@@ -92,7 +92,7 @@ impl<'s> WorkerSession<'s> {
         }
         let runtime = self.workers.connector().runtime(self.store);
         let driven = match &job.task {
-            Task::StartRun(plan) => {
+            Task::StartRun { plan, .. } => {
                 let mut plan = plan.clone();
                 self.set_model(&mut plan.settings, model);
                 self.open_model(&plan.settings).map_err(WorkerError::Model)?;
@@ -207,9 +207,10 @@ impl<'s> WorkerSession<'s> {
         let needs_model = match &job.task {
             Task::Say { .. } => matches!(driven, Driven::Run(_)),
             Task::Launch(_) => true,
-            Task::StartRun(_) | Task::StartConversation(_) | Task::Enter(_) | Task::Resume(_) => {
-                false
-            }
+            Task::StartRun { .. }
+            | Task::StartConversation(_)
+            | Task::Enter(_)
+            | Task::Resume(_) => false,
         };
         if needs_model && let Err(error) = self.open_model(driven.settings()) {
             self.slot.finish(job, Err(WorkerError::Model(error)));
@@ -221,7 +222,8 @@ impl<'s> WorkerSession<'s> {
             }
             Task::Launch(launch) => self.launch(driven, launch),
             Task::Enter(id) => self.enter(driven, id),
-            Task::StartRun(_) | Task::Resume(_) => Ok(Reaction::Work),
+            Task::StartRun { message: Some(words), .. } => self.say(driven, words),
+            Task::StartRun { message: None, .. } | Task::Resume(_) => Ok(Reaction::Work),
             Task::StartConversation(_) => Ok(Reaction::Status),
         };
         let reaction = match reaction {
@@ -238,7 +240,7 @@ impl<'s> WorkerSession<'s> {
         if let Err(error) = self.open_model(driven.settings()) {
             let error = match job.task {
                 Task::Say { .. } => WorkerError::ModelAfterMessage(error),
-                Task::StartRun(_)
+                Task::StartRun { .. }
                 | Task::StartConversation(_)
                 | Task::Launch(_)
                 | Task::Enter(_)

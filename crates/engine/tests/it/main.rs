@@ -11,6 +11,7 @@ mod changes;
 mod disk;
 mod disk_hook;
 mod export;
+mod forecasts;
 mod forks;
 mod golden;
 mod golden_fixture;

@@ -98,6 +98,7 @@ fn started(id: &RunId) -> Event {
         settings: RunSettings::default(),
         data: None,
         earlier: Vec::new(),
+        forecast: None,
         forked_from: None,
     });
     Event { run_id: Some(id.to_string()), ..event(1, kind) }

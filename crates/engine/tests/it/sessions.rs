@@ -509,6 +509,7 @@ fn a_workflow_is_started_without_a_menu_and_gone_on_with_later() {
         agent: None,
         variables: Map::new(),
         settings: RunSettings::default(),
+        message: None,
     };
     let started = session.launch(launch(), &mut |_| ()).unwrap();
     let Reaction::Started { run_id: first } = started else { panic!("{started:?}") };

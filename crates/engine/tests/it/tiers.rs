@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use crewagent_core::event::{
     Event, EventKind, ModelEvent, ModelFellBack, Phase, Reply, RunEvent, TurnStarted,
 };
+use crewagent_core::forecast::Forecast;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::{RunSettings, TierModel, Tiers};
 use crewagent_engine::cancel::Deadline;
@@ -126,6 +127,14 @@ impl TiersFixture {
         Self { _scratch, run, asked, store }
     }
 
+    /// Returns the forecast that the start of the run has recorded.
+    fn forecast(&self) -> Option<Forecast> {
+        self.run.opening().iter().find_map(|event| match &event.kind {
+            EventKind::Run(RunEvent::Started(started)) => started.forecast.as_deref().cloned(),
+            _ => None,
+        })
+    }
+
     fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
@@ -233,6 +242,17 @@ fn a_resume_that_names_a_model_switches_tiers_off_unless_it_names_them() {
     assert_eq!(played.run.settings().tiers, Tiers { review: Some(expected), ..Tiers::default() });
     let again = played.resumed(&SettingsChange::default());
     assert!(again.run.settings().tiers.review.is_some(), "named for this run");
+}
+
+#[test]
+fn a_run_without_a_past_has_an_estimate_at_its_start() {
+    let played = TiersFixture::new();
+    let forecast = played.forecast().unwrap();
+    assert_eq!(forecast.runs, 0);
+    assert!(forecast.text.ends_with("(estimate). No limit is set."), "{}", forecast.text);
+    assert_eq!(forecast.cost, None, "the price is not known");
+    let nodes = played.run.workflow().unwrap().graph.nodes().len() as u64;
+    assert!(forecast.requests <= 2 * nodes && forecast.input_tokens > 1_000, "{forecast:?}");
 }
 
 #[test]

@@ -195,6 +195,7 @@ fn launch(asked: ParsedRequest<Id, (), LaunchRun>) -> Result<Reaction, Problem> 
         agent: body.agent,
         variables: body.variables.into_iter().collect(),
         settings: bounded(&store, &body.bounds),
+        message: body.message,
     };
     Ok(app.workers.submit(&journal(&path)?, Task::Launch(Box::new(launch)), body.model)?)
 }

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use crewagent_core::settings::RunSettings;
 use crewagent_engine::control::Control;
 use crewagent_engine::conversation::Reaction;
-use crewagent_engine::runtime::{SettingsChange, StartRun};
+use crewagent_engine::runtime::{Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{JournalId, RunId, Store};
+use crewagent_engine::tool_server::ToolServers;
 use jiff::Timestamp;
 
 pub(super) use self::look::{page, read_blob};
@@ -21,13 +22,16 @@ use super::projects::project;
 use crate::app::App;
 use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post};
 use crate::problem::Problem;
-use crate::wire::{Bounds, Halting, NewRun, Nothing, ResumeRequest, StartedRun, UserMessage};
+use crate::wire::{
+    Bounds, Halting, NewRun, Nothing, ResumeRequest, RunForecast, StartedRun, UserMessage,
+};
 use crewagent_engine::workers::Task;
 
 pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/runs", "Lists runs, the newest first", look::list),
         post("/api/runs", "Starts a run of a workflow", start),
+        post("/api/runs/forecast", "Says what a run may cost, without starting it", forecast),
         get("/api/runs/{id}", "Shows a run: where it stands, its way, its graph", look::show),
         delete("/api/runs/{id}", "Removes a run; what it wrote into the project stays", remove),
         get("/api/runs/{id}/events", "Reads events of a run", look::events),
@@ -60,24 +64,40 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
 
 fn start(asked: ParsedRequest<(), (), NewRun>) -> Result<StartedRun, Problem> {
     let ParsedRequest { app, body, .. } = asked;
-    let store = app.store()?;
     let id = RunId::fresh(Timestamp::now());
-    let plan = StartRun {
-        id: Some(id.clone()),
+    let (model, message) = (body.model.clone(), body.message.clone());
+    let plan = Box::new(plan(&app.store()?, Some(id.clone()), body)?);
+    let journal = JournalId::run(id);
+    app.workers.submit(&journal, Task::StartRun { plan, message }, model)?;
+    Ok(StartedRun { run_id: journal.id.to_string() })
+}
+
+fn forecast(asked: ParsedRequest<(), (), NewRun>) -> Result<RunForecast, Problem> {
+    let ParsedRequest { app, body, .. } = asked;
+    let store = app.store()?;
+    let model = body.model.clone();
+    let mut plan = plan(&store, None, body)?;
+    let RunSettings { model, window_tokens, tiers, .. } =
+        store.settings().for_runs_with(model.as_deref());
+    plan.settings = RunSettings { model, window_tokens, tiers, ..plan.settings };
+    Ok(RunForecast { forecast: Runtime::new(&store, ToolServers::none()).forecast(&plan)? })
+}
+
+/// Returns the plan of a run, without its model.
+fn plan(store: &Store, id: Option<RunId>, body: NewRun) -> Result<StartRun, Problem> {
+    Ok(StartRun {
+        id,
         package: store.packages().find(&body.package)?,
         workflow: body.workflow,
         agent: body.agent,
-        project: project(&store, &body.project)?.folder()?.to_owned(),
+        project: project(store, &body.project)?.folder()?.to_owned(),
         variables: body.variables.into_iter().collect(),
-        settings: bounded(&store, &body.bounds),
+        settings: bounded(store, &body.bounds),
         user_name: store.user_name(),
         conversation: None,
         data: None,
         earlier: Vec::new(),
-    };
-    let journal = JournalId::run(id);
-    app.workers.submit(&journal, Task::StartRun(Box::new(plan)), body.model)?;
-    Ok(StartedRun { run_id: journal.id.to_string() })
+    })
 }
 
 fn say(asked: ParsedRequest<Id, (), UserMessage>) -> Result<Reaction, Problem> {

@@ -173,6 +173,8 @@ pub struct LaunchRun {
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, Json>>"))]
     pub variables: BTreeMap<String, Json>,
+    /// Words of the user for the first request.
+    pub message: Option<String>,
     /// The model; unchanged when absent.
     pub model: Option<String>,
     /// Settings of the run that differ from those of the user.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crewagent_core::event::{Event, Reason};
+use crewagent_core::forecast::Forecast;
 use crewagent_core::message::Message;
 use crewagent_core::policy::Tightening;
 use crewagent_core::question::{Question, QuestionKind};
@@ -33,6 +34,8 @@ pub struct NewRun {
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, Json>>"))]
     pub variables: BTreeMap<String, Json>,
+    /// Words of the user for the first request.
+    pub message: Option<String>,
     /// The model; that of the settings when absent.
     pub model: Option<String>,
     /// Settings of the run that differ from those of the user.
@@ -62,6 +65,15 @@ pub struct Bounds {
     /// Permissions of tools; they can only be tightened, and stay with the run.
     #[cfg_attr(test, ts(optional, as = "Option<Tightening>"))]
     pub tools: Tightening,
+}
+
+/// Expected cost of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct RunForecast {
+    /// The forecast; absent for a model that answers from a file, or that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
 }
 
 /// A run that was started.

@@ -69,7 +69,7 @@ fn written() -> String {
         PackOrder, Packed, RemoveQuery, RemovedPackage, DrawQuery, TextFile, Sample,
         ConversationQuery, ConversationList, ConversationDetail, NewConversation,
         StartedConversation, Title, RemovedConversation, LaunchRun, EnterRun,
-        RunQuery, RunList, RunDetail, NewRun, StartedRun, UserMessage, ResumeRequest, Halting, Reaction, EventQuery,
+        RunQuery, RunList, RunDetail, NewRun, RunForecast, StartedRun, UserMessage, ResumeRequest, Halting, Reaction, EventQuery,
         EventPage, StateTexts, Requests, RequestDetail, Changes, ImageQuery, Images, Revert,
         HunkQuery, Hunks, RevertHunk, RevertQuery, RevertPlan, RevertStep, RevertResult, ForkQuery, ForkPreview,
         NewFork, Artifacts,

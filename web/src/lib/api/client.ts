@@ -30,6 +30,7 @@ import type {
   RemovedPackage,
   Report,
   RunDetail,
+  RunForecast,
   RunList,
   RunQuery,
   Sample,
@@ -160,6 +161,7 @@ export const api = {
   runs: (query: RunQuery) =>
     get<RunList>('/api/runs', query),
   startRun: (body: NewRun) => post<StartedRun>('/api/runs', body),
+  forecast: (body: NewRun) => post<RunForecast>('/api/runs/forecast', body),
   run: (run: string) => get<RunDetail>(`/api/runs/${id(run)}`).then(sanitize),
   removeRun: (run: string) => request('DELETE', `/api/runs/${id(run)}`),
   events: (journal: JournalId, after: number, limit = 5000) =>

@@ -5,9 +5,15 @@ use crewagent_format::package::{Package, Workflow};
 use super::Machine;
 use crate::policy::{Policy, StateTool};
 use crate::settings::StateTools;
+use crate::state::run_state::RunState;
 use crate::tool::Tool;
 
 impl Machine {
+    /// Returns a run of the same workflow that has not started, in another state. What was read of the package stays.
+    pub(crate) fn anew_in(&self, run_state: RunState) -> Self {
+        Self { run_state, ..self.clone() }
+    }
+
     /// Returns the policy of the current agent.
     pub fn policy(&self) -> Policy {
         let policy =

@@ -1,6 +1,7 @@
 //! Lists of runs: reads a few kilobytes of each, so that a thousand are fast.
 
-use crewagent_core::event::{Phase, Reason};
+use crewagent_core::event::{EventKind, ModelEvent, Phase, Reason};
+use crewagent_core::prompt::PROMPT_VERSION;
 use crewagent_core::question::QuestionKind;
 pub use crewagent_core::run::history::Spent;
 use crewagent_core::run::history::Tail;
@@ -10,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::lock::{self, Holder};
-use super::record::{RunRecord, RunSubject};
+use super::record::{RunRecord, RunSubject, RunWorkflow};
 use super::{LOGS, ProjectId, RunError, RunId, Runs, STATE, STATE_DOCUMENT, folder_of};
 use crate::disk::Folder;
 use crate::journal::{JournalError, tail};
@@ -18,6 +19,9 @@ use crate::store::Flaw;
 
 /// Largest state document that is read, in bytes.
 pub(super) const MAX_DOCUMENT: u64 = 4 << 20;
+
+/// Number of runs, the newest, that a forecast looks at.
+const MOST_LOOKED_AT: usize = 200;
 
 /// Scope of a list.
 #[derive(Clone, Copy, Debug)]
@@ -140,6 +144,32 @@ impl Runs<'_> {
         Ok(runs.into_iter().find(|run| run.status.is_unfinished()).map(|run| run.run_id))
     }
 
+    /// Returns the cost of the newest completed runs of a workflow with this model, under the current contract with
+    /// models. Reads little of each run, and only of the newest ones.
+    pub fn completed(
+        &self,
+        package: &str,
+        workflow: &RunWorkflow,
+        model: &str,
+        limit: usize,
+    ) -> Vec<Spent> {
+        let mut places = self.places_of(Of::All).unwrap_or_default();
+        // An id begins with its time.
+        places.sort_unstable_by(|(_, one), (_, other)| other.cmp(one));
+        let is_meant = |record: &RunRecord| {
+            let (of, what) = (record.subject.package(), record.subject.workflow());
+            of.is_some_and(|of| of.name == package)
+                && what.is_some_and(|what| what.document == workflow.document)
+                && record.prompt_version == PROMPT_VERSION
+        };
+        let places = places.into_iter().take(MOST_LOOKED_AT);
+        let meant = places.filter(|(folder, name)| {
+            let record = RunId::parse(name).ok().and_then(|id| RunRecord::read(folder, &id).ok());
+            record.is_some_and(|record| is_meant(&record))
+        });
+        meant.filter_map(|(folder, _)| completed_with(&folder, model)).take(limit).collect()
+    }
+
     /// Returns the list entry of a run.
     pub fn summary(&self, id: &RunId) -> Result<RunSummary, RunError> {
         summary(&self.folder(id)?, id)
@@ -253,6 +283,26 @@ impl JournalEnding {
     pub(in crate::store) fn updated(&self) -> Option<Timestamp> {
         self.tail.time.as_ref()?.parse().ok()
     }
+}
+
+/// Returns the cost of a run that is complete and was answered by this model, as the end of its journal says.
+fn completed_with(folder: &Folder, model: &str) -> Option<Spent> {
+    let mut events = tail(&folder_of(folder, LOGS)).ok()?;
+    let ending = Tail::of(&mut events);
+    let spent = ending.spent.filter(|_| ending.phase == Some(Phase::Completed))?;
+    let own = events.find_map(|event| match event.kind {
+        EventKind::Model(ModelEvent::TurnStarted(started)) => {
+            started.model.filter(|_| started.tier.is_none())
+        }
+        EventKind::Model(_)
+        | EventKind::Run(_)
+        | EventKind::Conversation(_)
+        | EventKind::User(_)
+        | EventKind::Frame(_)
+        | EventKind::State(_)
+        | EventKind::Tool(_) => None,
+    });
+    own.is_some_and(|own| own == model).then_some(spent)
 }
 
 fn status(phase: Phase) -> Status {

@@ -124,7 +124,9 @@ pub(super) fn limits(tree: &Tree, reader: &mut ShapeReader<'_>) -> StepLimits {
 
 fn report(tree: &Tree, reader: &mut ShapeReader<'_>, message: String) {
     let help = "write for example `limits: { turns: 10, cost: 0.50 }`; as it is, it is ignored";
-    reader.report(Code::BadStepLimit, tree.span.head(reader.text), message, help);
+    let is_scalar = !matches!(tree.value, Value::List(_) | Value::Map(_));
+    let span = if is_scalar { tree.span } else { tree.span.head(reader.text) };
+    reader.report(Code::BadStepLimit, span, message, help);
 }
 
 fn amount(tree: &Tree) -> Option<f64> {

@@ -46,6 +46,7 @@ fn started() -> EventKind {
         settings: RunSettings::default(),
         data: None,
         earlier: Vec::new(),
+        forecast: None,
         forked_from: None,
     })
 }

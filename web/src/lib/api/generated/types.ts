@@ -1027,6 +1027,47 @@ folders: Array<FolderEntry>,
 truncated: boolean, };
 
 /**
+ * Expected cost of a run.
+ */
+export type Forecast = { 
+/**
+ * Requests to the model.
+ */
+requests: number, 
+/**
+ * Tokens that are sent.
+ */
+inputTokens: number, 
+/**
+ * Tokens that are received.
+ */
+outputTokens: number, 
+/**
+ * Money, if the prices are known.
+ */
+cost?: number, 
+/**
+ * Number of earlier runs whose median this is; none for an estimate.
+ */
+runs?: number, 
+/**
+ * Most requests of those runs.
+ */
+mostRequests?: number, 
+/**
+ * Highest cost of those runs.
+ */
+mostCost?: number, 
+/**
+ * The same in words, with what the limits allow.
+ */
+text: string, 
+/**
+ * Limits that are below the forecast, in words.
+ */
+above?: Array<string>, };
+
+/**
  * Origin of a run that was forked from a node of another one.
  */
 export type Fork = { 
@@ -1529,6 +1570,10 @@ agent?: string,
  * Variables that are known from the start.
  */
 variables?: { [key in string]: JsonValue }, 
+/**
+ * Words of the user for the first request.
+ */
+message?: string, 
 /**
  * The model; unchanged when absent.
  */
@@ -2171,6 +2216,10 @@ agent?: string,
  * Variables that are known from the start.
  */
 variables?: { [key in string]: JsonValue }, 
+/**
+ * Words of the user for the first request.
+ */
+message?: string, 
 /**
  * The model; that of the settings when absent.
  */
@@ -3367,6 +3416,15 @@ turns: number,
 usage: Usage, };
 
 /**
+ * Expected cost of a run.
+ */
+export type RunForecast = { 
+/**
+ * The forecast; absent for a model that answers from a file, or that is not known.
+ */
+forecast?: Forecast, };
+
+/**
  * An entry of a list of runs.
  */
 export type RunItem = { 
@@ -3615,7 +3673,11 @@ forkedFrom?: Fork,
 /**
  * Last messages of the talk that it was started from.
  */
-earlier?: Array<Message>, };
+earlier?: Array<Message>, 
+/**
+ * Expected cost, as it was told before the first request; none for a model that answers from a file.
+ */
+forecast?: Forecast, };
 
 /**
  * Contents of a state document that the runtime acts on.

@@ -203,6 +203,8 @@ export const faults: Record<TypedKey, string> & Record<Plain, string> = {
   'finding.BM610': '`currentNodeId` 不是图中的节点，将被忽略。请留空，或改为已有节点的 ID。',
   'finding.BM611': '`stepsCompleted` 中有不存在的节点。请修正或删除。',
   'finding.BM612': '`artifacts` 中的路径不是相对于项目的路径。请写成 `artifacts/story.md` 这样的形式。',
+  'finding.BM613': '步骤的 `model` 不是 `fast`、`strong` 或 `review`，因此被忽略。包从不指定模型或服务商。',
+  'finding.BM614': '步骤的上限名称或数值无效，因此被忽略。',
   'finding.BM701': '两个智能体的 ID 相同。请为它们使用不同的 ID。',
   'finding.BM702': '智能体从未被使用。请在节点的 `agentId` 中指定它，为它添加菜单，或将其删除。',
   'finding.BM703': '同一智能体的两个提示词 ID 相同。请为它们使用不同的 ID。',
