@@ -69,13 +69,13 @@ impl Default for RunSettings {
 pub struct Tiers {
     /// For simple work.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fast: Option<TierModel>,
+    pub fast: Option<Box<TierModel>>,
     /// For hard work.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub strong: Option<TierModel>,
+    pub strong: Option<Box<TierModel>>,
     /// For judging the work of another model.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub review: Option<TierModel>,
+    pub review: Option<Box<TierModel>>,
 }
 
 /// Model of a tier.
@@ -96,14 +96,15 @@ impl Tiers {
     /// Returns the model of a tier.
     pub fn get(&self, tier: Tier) -> Option<&TierModel> {
         match tier {
-            Tier::Fast => self.fast.as_ref(),
-            Tier::Strong => self.strong.as_ref(),
-            Tier::Review => self.review.as_ref(),
+            Tier::Fast => self.fast.as_deref(),
+            Tier::Strong => self.strong.as_deref(),
+            Tier::Review => self.review.as_deref(),
         }
     }
 
     /// Sets the model of a tier.
     pub fn set(&mut self, tier: Tier, model: Option<TierModel>) {
+        let model = model.map(Box::new);
         match tier {
             Tier::Fast => self.fast = model,
             Tier::Strong => self.strong = model,

@@ -163,7 +163,11 @@ fn turns(events: &[Event]) -> Vec<(Option<Tier>, &str, bool)> {
 fn a_step_is_answered_by_the_model_of_its_tier() {
     let mut played = TiersFixture::new();
     let expected = TierModel { model: "small".to_owned(), window_tokens: 9000, given: false };
-    assert_eq!(played.run.settings().tiers.fast, Some(expected), "resolved at the start");
+    assert_eq!(
+        played.run.settings().tiers.get(Tier::Fast),
+        Some(&expected),
+        "resolved at the start"
+    );
     let (rest, events) = played.drive(None);
     assert_eq!(rest.unwrap().phase, Phase::WaitingUser);
     assert_eq!(played.asked(), ["small"]);
@@ -239,7 +243,10 @@ fn a_resume_that_names_a_model_switches_tiers_off_unless_it_names_them() {
     let tiers = [(Tier::Review, "small".to_owned())].into_iter().collect();
     let played = played.resumed(&SettingsChange { tiers, ..SettingsChange::default() });
     let expected = TierModel { model: "small".to_owned(), window_tokens: 9000, given: true };
-    assert_eq!(played.run.settings().tiers, Tiers { review: Some(expected), ..Tiers::default() });
+    assert_eq!(
+        played.run.settings().tiers,
+        Tiers { review: Some(Box::new(expected)), ..Tiers::default() }
+    );
     let again = played.resumed(&SettingsChange::default());
     assert!(again.run.settings().tiers.review.is_some(), "named for this run");
 }

@@ -9,7 +9,7 @@ use crewagent_core::event::{
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::control::Control;
 use crewagent_engine::disk::Disk;
-use crewagent_engine::model::{Endpoint, Timeouts};
+use crewagent_engine::model::{Endpoint, Model as _, Timeouts};
 use crewagent_engine::runtime::{Runtime, SettingsChange};
 use crewagent_engine::store::RunId;
 use crewagent_engine::tool_server::ToolServers;
@@ -370,4 +370,24 @@ fn a_request_that_does_not_fit_together_with_its_tools_is_not_sent() {
         _ => None,
     });
     assert!(told.is_some_and(|message| message.contains("for tools")), "{told:?}");
+}
+
+#[test]
+fn a_request_is_announced_with_its_model_and_its_size_as_sent() {
+    let server = Server::start(vec![fine()]);
+    let golden_fixture = GoldenFixture::set("001-create-story-micro");
+    let store = golden_fixture.store(Disk::real());
+    let plan = golden_fixture.plan();
+    let mut run = Runtime::new(&store, ToolServers::none()).by(ticking()).start(&plan).unwrap();
+    let mut events = Vec::new();
+    let model = chat(server.url());
+    drive(&mut run, &model, &mut events).unwrap();
+    let started = events.iter().find_map(|event| match &event.kind {
+        EventKind::Model(ModelEvent::TurnStarted(started)) => Some(started),
+        _ => None,
+    });
+    let TurnStarted { model: name, rendered, tier, .. } = started.unwrap();
+    assert_eq!((name.as_deref(), *tier), (Some(model.name()), None));
+    let length = format!("content-length: {}", rendered.unwrap());
+    assert!(server.received()[0].head.lines().any(|line| line == length), "{length}");
 }
