@@ -9,7 +9,7 @@ use crewagent_core::prompt;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{DocumentError, Proposed, STATE_FILE, StateDocument};
 use crewagent_core::state::guard::{self, Proposal, StateTransition, VisitOutputs, VisitVariables};
-use crewagent_core::state::meaning;
+use crewagent_core::state::meaning::{EditMeaning, as_meant, lacks_keys, meaning};
 use crewagent_core::state::patch::StateUpdate;
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::run_state::RunState;
@@ -17,6 +17,7 @@ use crewagent_core::tool::text_patch;
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use crewagent_format::package::Workflow;
 use crewagent_format::path::PackagePath;
+use crewagent_format::wording::joined;
 
 use super::change::{FileJob, FileWork, moved};
 use super::patch::about;
@@ -97,10 +98,10 @@ impl StateFile<'_, '_> {
         let new = match &job.work {
             FileWork::MoveIn(_) | FileWork::Remove(_) => return Err(immovable().into()),
             FileWork::Write(call) => {
-                self.understood(&old, proposed(call, &old, target, limit)?, workflow)?
+                self.translate(&old, workflow, proposed(call, &old, target, limit)?)?
             }
             FileWork::Patches(patches) => {
-                self.understood(&old, patched(patches, &old, target, limit)?, workflow)?
+                self.translate(&old, workflow, patched(patches, &old, target, limit)?)?
             }
             FileWork::State(call) => {
                 let update = match &call.completion {
@@ -135,48 +136,58 @@ impl StateFile<'_, '_> {
         Ok(judged??)
     }
 
-    /// Returns the document that an edit means: with the move that it implies, and in strict mode in the runtime's own
-    /// bytes.
-    fn understood(
+    /// Returns the document that an edit of it means. In a strict run its bytes are the runtime's alone: the meaning of
+    /// the edit is carried out, and nothing else of it.
+    fn translate(
         &self,
         old: &StateDocument,
-        edited: EditedState,
         workflow: &Workflow,
+        proposed: EditedState,
     ) -> Result<Proposed, Refusal> {
-        let EditedState { text, document } = edited;
-        let document = match document {
-            Err(error) if meaning::loses_keys(&text) => {
-                return Err(self.lost_keys(old, &error, workflow));
+        let new = match proposed.document {
+            Ok(new) => new,
+            Err(error) if lacks_keys(&proposed.text) => {
+                let message = format!("The runtime keeps {STATE_FILE}.");
+                return Err(self.finishing(error.refusal().code, message, old, workflow));
             }
             Err(error) => return Ok(Err(error)),
-            Ok(document) if self.context.policy.strict => {
-                let update = meaning::meaning(old, &document)?;
-                StateDocument::from_frontmatter(update.apply(old)?)
+        };
+        let new = as_meant(old, new, &workflow.graph).map_err(|error| {
+            Refusal::new(RefusalCode::InvalidFrontmatter, format!("The edit fails: {error}."))
+        })?;
+        if !self.context.policy.strict {
+            return Ok(Ok(new));
+        }
+        match meaning(old, &new) {
+            EditMeaning::Update(update) => Ok(StateDocument::from_frontmatter(update.apply(old)?)),
+            EditMeaning::Unclear => Ok(Ok(new)),
+            EditMeaning::Keeps(parts) => {
+                let message = format!(
+                    "This run is strict, and the runtime keeps {STATE_FILE}: {} cannot be changed.",
+                    joined(parts)
+                );
+                Err(self.finishing(RefusalCode::Precondition, message, old, workflow))
             }
-            Ok(document) => Ok(document),
-        };
-        let Ok(document) = document else { return Ok(document) };
-        let Some(node) = meaning::implied_node(old, &document, &workflow.graph) else {
-            return Ok(Ok(document));
-        };
-        let moved = StateUpdate { current_node_id: Some(node.to_owned()), ..Default::default() };
-        Ok(StateDocument::from_frontmatter(moved.apply(&document)?))
+        }
     }
 
-    /// Returns the refusal of a text that is only a part of the document.
-    fn lost_keys(
+    /// Returns a refusal that ends with the call that finishes the current node.
+    fn finishing(
         &self,
+        code: RefusalCode,
+        message: String,
         old: &StateDocument,
-        error: &DocumentError,
         workflow: &Workflow,
     ) -> Refusal {
-        let Some(node) = workflow.graph.node(old.current_node_id(&workflow.graph)) else {
-            return error.refusal();
-        };
-        let state = self.context.policy.state_tool();
-        let call = prompt::finishing_call(workflow, node, old.variables(), state);
-        let message = format!("The runtime keeps {STATE_FILE}. To finish this node: {call}");
-        Refusal::new(error.refusal().code, message)
+        let refusal = Refusal::new(code, message);
+        let tool = self.context.policy.state_tool();
+        match workflow.graph.node(old.current_node_id(&workflow.graph)) {
+            Some(node) => {
+                let call = prompt::finishing_call(workflow, node, old.variables(), tool);
+                refusal.hint(format!("To finish this node: {call}"))
+            }
+            None => refusal,
+        }
     }
 
     /// Reads the current document.

@@ -21,7 +21,6 @@ use crewagent_engine::runtime::Runtime;
 use crewagent_engine::tool_server::ToolServers;
 use serde_json::Value as Json;
 
-use super::AWAITED;
 use super::slip::{Shown, Slip, Worth};
 use crate::golden_fixture::{GoldenFixture, ticking, tree};
 use crate::wire::endpoint;
@@ -30,18 +29,14 @@ use crate::wire::server::Server;
 /// Number of slips that are played at the same time; they mostly wait for the disk.
 const THREADS: usize = 4;
 
-/// Plays all slips of a group that are built, and reports every one that fails.
+/// Plays all slips of a group, and reports every one that fails.
 #[track_caller]
-#[allow(clippy::print_stdout, reason = "a skipped slip is told")]
-pub(crate) fn check_group(slips: Vec<Slip>) {
-    let (awaited, built): (Vec<Slip>, Vec<Slip>) =
-        slips.into_iter().partition(|slip| AWAITED.contains(&slip.number));
-    awaited.iter().for_each(|slip| println!("slip {}: awaited", slip.number));
+pub(crate) fn check_group(slips: &[Slip]) {
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                while let Some(slip) = built.get(next.fetch_add(1, Ordering::SeqCst)) {
+                while let Some(slip) = slips.get(next.fetch_add(1, Ordering::SeqCst)) {
                     if catch_unwind(AssertUnwindSafe(|| check(slip))).is_err() {
                         failed.lock().unwrap().insert(slip.number);
                     }

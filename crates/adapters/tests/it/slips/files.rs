@@ -144,5 +144,5 @@ fn variables() -> Vec<Slip> {
 
 #[test]
 fn loops_are_told_and_the_files_of_others_are_kept() {
-    check_group(slips());
+    check_group(&slips());
 }

@@ -86,12 +86,12 @@ fn refusals() -> Vec<Slip> {
 
 #[test]
 fn arguments_that_are_not_quite_json_are_repaired_or_explained() {
-    check_group(slips());
+    check_group(&slips());
 }
 
 #[test]
 fn a_call_in_good_form_is_not_changed() {
-    check_group(vec![
-        slip(0, Worth::Digit(0)).errs(call("fs_read", json!({ "path": EPICS })), &[READ]),
+    check_group(&[
+        slip(0, Worth::Digit(0)).errs(call("fs_read", json!({ "path": EPICS })), &[READ])
     ]);
 }

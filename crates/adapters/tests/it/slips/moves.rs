@@ -161,5 +161,5 @@ fn running_ahead() -> Vec<Slip> {
 
 #[test]
 fn moves_are_repaired_and_never_illegal() {
-    check_group(slips());
+    check_group(&slips());
 }

@@ -142,5 +142,5 @@ fn contents() -> Vec<Slip> {
 
 #[test]
 fn other_names_and_shapes_are_understood_or_explained() {
-    check_group(slips());
+    check_group(&slips());
 }

@@ -41,5 +41,5 @@ pub(crate) fn slips() -> Vec<Slip> {
 
 #[test]
 fn questions_wait_for_the_user_and_no_answer_is_invented() {
-    check_group(slips());
+    check_group(&slips());
 }

@@ -14,11 +14,9 @@ const INTERFACE: &str = "). Use the tool interface, with the same arguments.";
 
 /// Returns a slip whose text is understood as a call that reads the epics, and is shown to the model as a native one.
 fn understood(number: usize, text: &str) -> Slip {
-    read(slip(number, Worth::Digit(0)), text)
-}
-
-fn read(slip: Slip, text: &str) -> Slip {
-    slip.errs(says(text), &[READ, "User Authentication"]).recorded(r#""name":"fs_read""#)
+    slip(number, Worth::Digit(0))
+        .errs(says(text), &[READ, "User Authentication"])
+        .recorded(r#""name":"fs_read""#)
 }
 
 fn fenced(text: &str) -> Reply {
@@ -32,7 +30,7 @@ pub(crate) fn slips() -> Vec<Slip> {
     let python =
         "```python\nfs_read(path=\"artifacts/epics.md\")\nfs_list(path=\"artifacts\")\n```";
     let element = "<function=fs_read><parameter=path>artifacts/epics.md</parameter></function>";
-    let mistral = format!("[TOOL_CALLS][{CALL}]");
+    let mistral = r#"[TOOL_CALLS][{"name": "fs_list", "arguments": {"path": "artifacts"}}]"#;
     vec![
         slip(13, Worth::Digit(0))
             .errs(fenced(CALL), &[READ])
@@ -45,7 +43,9 @@ pub(crate) fn slips() -> Vec<Slip> {
             .never("There are no epics."),
         understood(18, "fs.read(path=\"artifacts/epics.md\")"),
         understood(19, python).recorded(r#""name":"fs_list""#),
-        read(understood(20, element), &mistral),
+        understood(20, element)
+            .errs(says(mistral), &["sprint-status.yaml"])
+            .recorded(r#""name":"fs_list""#),
         slip(21, Worth::Digit(1)).errs(
             says("<tool_call>\n{\"name\": \"fs_read\", \"arguments\": {\"path\": \"artifacts/ep"),
             &[UNREADABLE, INTERFACE],
@@ -65,5 +65,5 @@ pub(crate) fn slips() -> Vec<Slip> {
 
 #[test]
 fn calls_that_are_written_as_text_are_understood() {
-    check_group(slips());
+    check_group(&slips());
 }

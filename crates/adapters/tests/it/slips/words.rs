@@ -47,5 +47,5 @@ pub(crate) fn slips() -> Vec<Slip> {
 
 #[test]
 fn words_instead_of_a_call_are_answered() {
-    check_group(slips());
+    check_group(&slips());
 }

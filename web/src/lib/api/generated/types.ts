@@ -72,13 +72,26 @@ result: Payload,
  */
 refused?: RefusalCode, 
 /**
- * New files below the artifacts folder, from the root of the project.
+ * New and changed files below the artifacts folder, from the root of the project.
  */
 created?: Array<string>, 
 /**
  * Files of the project that the call wrote or removed, with their digests.
  */
 wrote?: Array<WrittenDigest>, 
+/**
+ * Files whose text the model knows from the call or its answer.
+ */
+shown?: Array<ShownFile>, 
+/**
+ * Files of the user that the call would have overwritten, with the digests that they have. The same call again
+ * overwrites them.
+ */
+warned?: Array<WrittenDigest>, 
+/**
+ * True if the call gave nothing new: what it asked for stands in the context, or the file has this content.
+ */
+repeats?: boolean, 
 /**
  * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
  */
@@ -100,6 +113,10 @@ rule: Rule,
  * The files that would change. What becomes of the run's state is not among them.
  */
 files?: Array<FileChange>, 
+/**
+ * The move that the same call makes.
+ */
+moved?: Moved, 
 /**
  * The arguments, exactly as the model wrote them, of a call that is not about files.
  */
@@ -176,6 +193,10 @@ brokenCalls?: Array<number>,
  * Number of the calls that the model wrote as text.
  */
 textCalls?: number, 
+/**
+ * Reason why a call that the model wrote as text cannot be carried out, if there is one and no other call.
+ */
+unreadableCall?: string, 
 /**
  * Calls that are recorded otherwise than the model wrote them.
  */
@@ -735,7 +756,7 @@ runId?: string,
 /**
  * The durable step whose result this is, such as `t1/llm/3`.
  */
-key?: string, } & ({ "type": "run.started" } & RunStarted | { "type": "session.started" } & ConversationStarted | { "type": "session.agent" } & AgentChanged | { "type": "command.resolved" } & CommandResolved | { "type": "session.instructed" } & ModelInstructed | { "type": "session.run" } & ActiveRunChanged | { "type": "run.resumed" } & RunResumed | { "type": "user.input" } & UserInput | { "type": "workflow.planned" } & FramePlanned | { "type": "workflow.entered" } & FrameEntered | { "type": "workflow.left" } & FrameLeft | { "type": "workflow.held" } & FrameHeld | { "type": "tools.listed" } & ToolsListed | { "type": "server.logged" } & ServerLogged | { "type": "turn.started" } & TurnStarted | { "type": "assistant.delta" } & AssistantDelta | { "type": "model.retried" } & ModelRetried | { "type": "model.fellback" } & ModelFellBack | { "type": "model.overflowed" } & ModelOverflowed | { "type": "model.stopped" } & ModelStopped | { "type": "assistant.message" } & AssistantMessage | { "type": "tool.started" } & ToolStarted | { "type": "tool.finished" } & ToolFinished | { "type": "node.entered" } & NodeEntered | { "type": "state.changed" } & StateChange | { "type": "question" } & UserAsked | { "type": "phase.changed" } & PhaseChanged | { "type": "context.cut" } & ContextCut | { "type": "error" } & RunFailed | { "type": "run.finished" } & RunFinished);
+key?: string, } & ({ "type": "run.started" } & RunStarted | { "type": "session.started" } & ConversationStarted | { "type": "session.agent" } & AgentChanged | { "type": "command.resolved" } & CommandResolved | { "type": "session.instructed" } & ModelInstructed | { "type": "session.run" } & ActiveRunChanged | { "type": "run.resumed" } & RunResumed | { "type": "user.input" } & UserInput | { "type": "workflow.planned" } & FramePlanned | { "type": "workflow.entered" } & FrameEntered | { "type": "workflow.left" } & FrameLeft | { "type": "workflow.held" } & FrameHeld | { "type": "tools.listed" } & ToolsListed | { "type": "server.logged" } & ServerLogged | { "type": "turn.started" } & TurnStarted | { "type": "assistant.delta" } & AssistantDelta | { "type": "model.retried" } & ModelRetried | { "type": "model.fellback" } & ModelFellBack | { "type": "model.overflowed" } & ModelOverflowed | { "type": "model.nudged" } & ModelNudged | { "type": "model.stopped" } & ModelStopped | { "type": "assistant.message" } & AssistantMessage | { "type": "tool.started" } & ToolStarted | { "type": "tool.finished" } & ToolFinished | { "type": "node.entered" } & NodeEntered | { "type": "state.changed" } & StateChange | { "type": "question" } & UserAsked | { "type": "phase.changed" } & PhaseChanged | { "type": "context.cut" } & ContextCut | { "type": "error" } & RunFailed | { "type": "run.finished" } & RunFinished);
 
 /**
  * Events of a journal.
@@ -2027,6 +2048,19 @@ price?: Price,
 problem?: string, };
 
 /**
+ * The runtime reminds the model, because its reply brought nothing forward. The text is in the next `turn.started`.
+ */
+export type ModelNudged = { 
+/**
+ * The turn whose reply it is about.
+ */
+turn: number, 
+/**
+ * Kind of the reminder.
+ */
+kind: NudgeKind, };
+
+/**
  * A request was too long for the model's window. It is asked again with less, or the run stops.
  */
 export type ModelOverflowed = { 
@@ -2256,12 +2290,22 @@ inputs?: Array<SurveyedInput>,
 /**
  * Files that the step has to write.
  */
-outputs?: Array<SurveyedOutput>, };
+outputs?: Array<SurveyedOutput>, 
+/**
+ * True if the files were looked at again in the same visit, because the user spoke: `inputs` has those that
+ * changed since.
+ */
+again?: boolean, };
 
 /**
  * Nothing to say: `{}`.
  */
 export type Nothing = Record<string, never>;
+
+/**
+ * Kind of a reminder to the model.
+ */
+export type NudgeKind = "empty" | "no-call" | "finish" | "go-on" | "cut" | "call";
 
 /**
  * The origin of a fork.
@@ -2279,6 +2323,11 @@ event: number,
  * The node.
  */
 node: string, };
+
+/**
+ * Files that count as outputs of a node.
+ */
+export type OutputRule = "changed" | "exist";
 
 /**
  * Folder to pack into one file.
@@ -2894,7 +2943,7 @@ runId: string, } | { "kind": "no-run" } | { "kind": "help" } | { "kind": "status
 /**
  * Reason why a run is idle.
  */
-export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "limit-node" | "call" | "loop" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
+export type Reason = "stop-point" | "question" | "limit-turns" | "limit-time" | "limit-tokens" | "limit-cost" | "limit-window" | "limit-node" | "call" | "loop" | "stalled" | "empty-reply" | "paused" | "stopped" | "model" | "disk" | "internal";
 
 /**
  * Reason why a call was not carried out.
@@ -3403,7 +3452,7 @@ phase: Phase,
  */
 reason?: Reason, 
 /**
- * Created files, from the root of the project.
+ * Created and changed files, from the root of the project.
  */
 artifacts: Array<string>, 
 /**
@@ -3579,7 +3628,11 @@ promptVersion?: number,
 /**
  * Words of the user since the last move, if the events before are not replayed.
  */
-words?: Array<Message>, };
+words?: Array<Message>, 
+/**
+ * Artifacts that the run wrote since the last move, if the events before are not replayed.
+ */
+created?: Array<string>, };
 
 /**
  * The settings of one run.
@@ -3597,6 +3650,10 @@ limits: Limits,
  * Treatment of a missing output or variable that a node declares.
  */
 missing: MissingRule, 
+/**
+ * Files that count as outputs of a node.
+ */
+outputs: OutputRule, 
 /**
  * The system's tool policy; agents can only tighten it.
  */
@@ -3930,6 +3987,31 @@ settings: Array<Setting>,
 path: string, };
 
 /**
+ * A file whose text stands in the answer of a call, or in the call itself.
+ */
+export type ShownFile = { 
+/**
+ * The mount path.
+ */
+path: string, 
+/**
+ * The digest of the whole file.
+ */
+sha256: string, 
+/**
+ * The first line that is shown, from 1.
+ */
+start: number, 
+/**
+ * The last line that is shown.
+ */
+end: number, 
+/**
+ * True if the model wrote it, and false if it read it.
+ */
+written?: boolean, };
+
+/**
  * Source of rules.
  */
 export type Source = "settings" | "run";
@@ -3989,6 +4071,10 @@ recorded?: Array<string>,
  * The variables that the call set, with the same value or another.
  */
 set?: Array<string>, 
+/**
+ * Outputs that count although this visit did not write them, because the model keeps them as they are.
+ */
+kept?: Array<string>, 
 /**
  * Rule violations that were only warned about.
  */
@@ -4242,13 +4328,26 @@ result: Payload,
  */
 refused?: RefusalCode, 
 /**
- * New files below the artifacts folder, from the root of the project.
+ * New and changed files below the artifacts folder, from the root of the project.
  */
 created?: Array<string>, 
 /**
  * Files of the project that the call wrote or removed, with their digests.
  */
 wrote?: Array<WrittenDigest>, 
+/**
+ * Files whose text the model knows from the call or its answer.
+ */
+shown?: Array<ShownFile>, 
+/**
+ * Files of the user that the call would have overwritten, with the digests that they have. The same call again
+ * overwrites them.
+ */
+warned?: Array<WrittenDigest>, 
+/**
+ * True if the call gave nothing new: what it asked for stands in the context, or the file has this content.
+ */
+repeats?: boolean, 
 /**
  * True if the calls behind it in the same reply are not carried out, because it is a refused change of the state.
  */
@@ -4425,6 +4524,10 @@ callId: string,
  * Move that needs approval.
  */
 moved?: Moved, 
+/**
+ * Files that change with the move. An agreement holds for exactly these.
+ */
+files?: Array<FileIntent>, 
 /**
  * Text of the question.
  */
