@@ -40,7 +40,7 @@ const GENERIC: &str =
     r#"{"variables":{"<name>":"<value>"},"files":[{"path":"<path>","content":"<text>"}]}"#;
 
 /// Returns the declared variables, each with a placeholder: the values that the ways on depend on, else the example of
-/// the step, else its name.
+/// the step, else `…`: the name says what is meant.
 fn placeholders(workflow: &Workflow, node: &Node, ways: &[&Edge]) -> Map<String, Json> {
     let Some(step) = workflow.steps.get(&node.id) else { return Map::new() };
     let examples = if ways.len() > 1 {
@@ -58,7 +58,7 @@ fn placeholders(workflow: &Workflow, node: &Node, ways: &[&Edge]) -> Map<String,
             .flat_map(EdgeChoice::words)
             .collect();
         let text = if choices.is_empty() {
-            examples.get(name).map_or_else(|| name.clone(), example)
+            examples.get(name).map_or_else(|| "…".to_owned(), example)
         } else {
             choices.join("|")
         };
