@@ -156,7 +156,7 @@ fn a_limit_of_the_settings_holds_too() {
 #[test]
 fn a_limit_on_money_stops_the_run_and_says_which_it_was() {
     let world = CliFixture::with_tiny();
-    world.write("dear.yaml", "scenario: dear\notherwise: { calls: [{ fs.list: { path: \"@project\" } }], usage: { input: 1000, output: 10, cost: 0.02 } }\n");
+    world.write("dear.yaml", "scenario: dear\notherwise: { calls: [{ fs.search: { query: \"word {{turn}}\" } }], usage: { input: 1000, output: 10, cost: 0.02 } }\n");
     let ran = world.run_tiny("dear.yaml", &["--max-cost", "0.05"]);
     assert_eq!((ran.code, ran.err.as_str()), (4, ""), "{ran:?}");
     assert!(ran.out.contains("Stopped by the limit of cost"), "{}", ran.out);

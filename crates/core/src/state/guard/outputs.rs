@@ -153,9 +153,9 @@ impl OpenOutput {
     }
 }
 
-fn gap(facts: &NodeVisit<'_>, node: &Node, path: &ProjectPath) -> Option<OutputGap> {
-    let VisitOutputs { rule, visit, look, .. } = facts.outputs;
-    if !(facts.exists)(path) {
+fn gap(at: &NodeVisit<'_>, node: &Node, path: &ProjectPath) -> Option<OutputGap> {
+    let VisitOutputs { rule, visit, look, .. } = at.outputs;
+    if !(at.exists)(path) {
         return Some(OutputGap::Missing);
     }
     if rule == OutputRule::Exist {
@@ -170,7 +170,7 @@ fn gap(facts: &NodeVisit<'_>, node: &Node, path: &ProjectPath) -> Option<OutputG
         return Some(OutputGap::Placeholder);
     }
     if !is_of_this_visit(visit, path, &file) {
-        return Some(OutputGap::Old(origin(facts, node, path, &file)));
+        return Some(OutputGap::Old(origin(at, node, path, &file)));
     }
     let template = file.sha256.as_ref().and_then(|sha256| visit.templates.get(sha256));
     template.cloned().map(OutputGap::Template)
@@ -192,15 +192,15 @@ fn is_of_this_visit(visit: &VisitFiles, path: &ProjectPath, file: &FoundOutput) 
 }
 
 /// Describes where an old file comes from, with its size.
-fn origin(facts: &NodeVisit<'_>, node: &Node, path: &ProjectPath, file: &FoundOutput) -> String {
-    let visit = facts.outputs.visit;
+fn origin(at: &NodeVisit<'_>, node: &Node, path: &ProjectPath, file: &FoundOutput) -> String {
+    let visit = at.outputs.visit;
     let size = file.bytes.map_or_else(|| "a folder".to_owned(), size);
     if visit.outputs.get(path.as_str()).is_some_and(|before| before.own) {
-        let was_here = facts.done.iter().any(|id| id == node.id.as_str());
+        let was_here = at.done.iter().any(|id| id == node.id.as_str());
         let whence = if was_here { "an earlier visit" } else { "another node" };
         return format!("from {whence} ({size})");
     }
-    let now: Option<Timestamp> = facts.now.parse().ok();
+    let now: Option<Timestamp> = at.now.parse().ok();
     let age = now.zip(file.modified).and_then(|(now, modified)| age(now, modified));
     match age {
         Some(age) => format!("from an earlier run ({size}, {age} old)"),
