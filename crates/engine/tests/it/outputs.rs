@@ -282,7 +282,7 @@ fn a_run_that_resumes_in_the_middle_of_a_visit_knows_what_it_wrote() {
 nodes:
   node-00000:
     - calls: [{{ fs.write: {{ path: artifacts/x.md, content: new, mode: append }} }}]
-    - say: Shall I go on?
+    - say: Is the new line right?
     - calls: [{{ complete_node: {{}} }}]
 {END}"
     );

@@ -27,7 +27,7 @@ use crate::support::{package, scratch, write_all};
 /// Names of the models that were asked, in order.
 type Asked = Arc<Mutex<Vec<String>>>;
 
-/// A model that says its name, or fails.
+/// A model that asks with its name, or fails.
 struct Named {
     name: String,
     asked: Asked,
@@ -49,7 +49,7 @@ impl Model for Named {
         self.asked.lock().unwrap().push(self.name.clone());
         match self.fails {
             Some(kind) => Err(ModelError::new(kind, "No.")),
-            None => Ok(Reply { content: Some(self.name.clone()), ..Reply::default() }),
+            None => Ok(Reply { content: Some(format!("{}?", self.name)), ..Reply::default() }),
         }
     }
 
