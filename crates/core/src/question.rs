@@ -127,6 +127,14 @@ impl Question {
         }
     }
 
+    /// Returns true if words that are no answer in the form that was asked for are one all the same: a form of plain texts
+    /// is answered by one text, too, and the model reads it.
+    pub fn takes_own_words(&self, text: &str) -> bool {
+        let text = text.trim();
+        let is_plain = self.schema.as_ref().is_some_and(Form::is_plain);
+        is_plain && !text.is_empty() && !text.starts_with('{')
+    }
+
     /// Reads an answer in JSON; `None` if JSON and text mean the same here.
     fn typed(&self, text: &str) -> Option<Result<Json, String>> {
         let is_typed = match self.kind {

@@ -155,7 +155,7 @@ impl WritablePath {
         let (why, hint) = match path.mount {
             _ if path.relative.is_empty() => ("is a mount, not a file", "Name a file below it."),
             Mount::Package => {
-                ("is in the package, which is read-only", "Write below @project instead.")
+                ("is in the package, which is read-only", "Results go below artifacts/.")
             }
             Mount::State if is_own(&path.relative) => (
                 "is kept by the runtime",

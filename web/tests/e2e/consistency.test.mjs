@@ -9,7 +9,7 @@ import { eventually, until } from './harness.mjs';
 
 const MODEL = {
   nodes: { 'step-01-intake': [{ say: 'Hello. What now?' }] },
-  chat: [{ calls: [{ 'fs.write': { path: '@project/notes.md', content: '# Second\n' } }, { 'fs.write': { path: '@project/plans/first.md', content: 'A plan.\n' } }] }, { say: 'It is written.', times: 9 }],
+  chat: [{ calls: [{ 'fs.apply_patch': { path: '@project/notes.md', edits: [{ old: 'First', new: 'Second' }] } }, { 'fs.write': { path: '@project/plans/first.md', content: 'A plan.\n' } }] }, { say: 'It is written.', times: 9 }],
 };
 const REFUSED = { status: 400, contentType: 'application/json', body: '{"code":"invalid","message":"It was refused.","hint":"Nothing was changed."}' };
 

@@ -217,8 +217,8 @@ describe('a provider that dies in mid-reply', () => {
     const back = await startProvider(provider.port);
     try {
       await tab.getByRole('button', { name: 'Resume' }).first().click();
-      (await back.nextRequest()).end('Once upon a time there was a plan.');
-      await log.getByText('Once upon a time there was a plan.').waitFor();
+      (await back.nextRequest()).end('Once upon a time there was a plan. And now?');
+      await log.getByText('Once upon a time there was a plan. And now?').waitFor();
       await pill('waiting').waitFor();
     } finally {
       back.close();

@@ -8,7 +8,7 @@ use super::line::json_line;
 use super::step_text;
 use super::ways::{EdgeChoice, choice_of};
 use crate::policy::StateTool;
-use crate::state::document::{STATE_FILE, STATUS};
+use crate::state::document::{COMPLETE, STATE_FILE, STATUS};
 use crate::state::output::Output;
 use crate::tool::Tool;
 
@@ -57,7 +57,11 @@ fn placeholders(workflow: &Workflow, node: &Node, ways: &[&Edge]) -> Map<String,
             .filter(|choice| choice.variable == *name)
             .flat_map(EdgeChoice::words)
             .collect();
-        let text = if choices.is_empty() {
+        // A way that no value is known for must not look closed.
+        let is_open = !choices.is_empty() && ways.iter().any(|edge| choice_of(edge).is_none());
+        let text = if is_open {
+            format!("{}|…", choices.join("|"))
+        } else if choices.is_empty() {
             examples.get(name).map_or_else(|| "…".to_owned(), example)
         } else {
             choices.join("|")
@@ -120,7 +124,8 @@ fn patch(node: &Node, ways: &[&Edge], values: Map<String, Json>) -> Json {
     }
     match ways {
         [] => {
-            update.insert("stepsCompleted".to_owned(), json!({ "append": [node.id] }));
+            let set = update.entry("variables").or_insert_with(|| json!({ "set": {} }));
+            set["set"][STATUS] = COMPLETE.into();
         }
         [only] => {
             update.insert("currentNodeId".to_owned(), json!({ "set": only.to }));
@@ -133,7 +138,7 @@ fn patch(node: &Node, ways: &[&Edge], values: Map<String, Json>) -> Json {
             update.insert("decisionLog".to_owned(), json!({ "append": [entry] }));
         }
     }
-    json!({ "path": STATE_FILE, "operation": "updateFrontmatter", "update": update })
+    json!({ "path": STATE_FILE, "update": update })
 }
 
 fn labels(ways: &[&Edge]) -> String {

@@ -92,6 +92,11 @@ impl Offer {
 }
 
 impl Form {
+    /// Returns true if every field takes any text, so that one text can answer all of them.
+    pub fn is_plain(&self) -> bool {
+        self.fields.iter().all(|field| field.kind == FieldKind::Text(TextRule::default()))
+    }
+
     /// Reads a form from a schema. The errors are parts of a sentence for the schema's author, all at once.
     pub fn read(schema: &Json) -> Result<Self, Vec<String>> {
         let fields = read::fields(schema)?;

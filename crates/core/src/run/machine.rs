@@ -146,7 +146,7 @@ pub enum Effect {
     /// [`Input::FellBack`].
     AskModel(Ask),
     /// Perform a call; the driver feeds back [`Input::Answered`], [`Input::Asked`] or [`Input::Proposed`].
-    Perform(CallJob),
+    Perform(Box<CallJob>),
     /// Look at the files of a node; the driver feeds back [`Input::Surveyed`].
     Survey(Box<SurveyPlan>),
     /// Make another workflow active; the driver feeds back [`Input::FrameChanged`].
@@ -298,6 +298,8 @@ pub struct Machine {
     said: anchor::SaidWords,
     /// Digests of the project's files that this run wrote last, by path.
     written: Arc<BTreeMap<String, String>>,
+    /// Files of the user of which this run changed parts.
+    patched: Arc<BTreeSet<String>>,
     known: Arc<KnownFiles>,
     /// Number of surveys so far.
     surveys: u64,
@@ -346,6 +348,7 @@ impl Machine {
             waiting: Vec::new(),
             said: anchor::SaidWords::default(),
             written: Arc::default(),
+            patched: Arc::default(),
             known: Arc::default(),
             surveys: 0,
             input: None,
@@ -443,7 +446,7 @@ impl Machine {
         match &self.stance {
             Stance::Asking(ask) => Effect::AskModel(ask.clone()),
             Stance::Performing => match self.job() {
-                Some(job) => Effect::Perform(job),
+                Some(job) => Effect::Perform(Box::new(job)),
                 None => Effect::Rest(Rest::of(Phase::Failed)),
             },
             Stance::Surveying => match self.survey_plan() {

@@ -133,6 +133,11 @@ fn unclear(current: &str, why: &str, all: &[Exit<'_>]) -> Refusal {
             None => format!("`{label}` -> {to}"),
         }
     };
+    if let [only] = all {
+        let message = format!("No other way leads on from `{current}` than to {}.", only.edge.to);
+        return Refusal::new(RefusalCode::Transition, message)
+            .hint("Nothing was changed. Leave `next` out to go there.");
+    }
     let message = format!("`{current}` cannot be completed like this: {why}.");
     let ways = joined(all.iter().map(way));
     Refusal::new(RefusalCode::Transition, message).hint(format!(
@@ -204,7 +209,7 @@ mod tests {
         let first = "step-01-select-story";
         check_refused(&completion("end-99", None, None), first, "The run is at");
         check_refused(&completion(first, Some("end-99"), None), first, "step-02-discover-inputs");
-        check_refused(&completion(first, None, Some("back")), first, "no edge of the graph fits");
+        check_refused(&completion(first, None, Some("back")), first, "Leave `next` out");
         check_refused(&completion("end-99", Some(first), None), "end-99", "No edge leads on");
     }
 

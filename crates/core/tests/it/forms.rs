@@ -1,5 +1,7 @@
 //! Forms with any input: the answer fits the schema that the model wrote, or the user gets an error message.
 
+use crewagent_core::call::Call;
+use crewagent_core::policy::Policy;
 use crewagent_core::question::form::{Form, Unsaid};
 use crewagent_testkit::fixture::cases;
 use proptest::prelude::*;
@@ -133,4 +135,22 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn one_text_answers_a_form_of_plain_texts() {
+    let ask = |arguments: Json| {
+        let call = Call::parse("ui.ask_user", &arguments.to_string(), &Policy::default()).unwrap();
+        match call {
+            Call::AskUser(question) => question,
+            other => panic!("{other:?}"),
+        }
+    };
+    let fields = ask(json!({ "question": "Who reads it?", "fields": ["reader", "purpose"] }));
+    assert!(fields.takes_own_words("The team, to plan the week."));
+    assert!(!fields.takes_own_words(r#"{"reader": "#), "broken JSON is asked for again");
+    assert!(!fields.takes_own_words(" "));
+    let number = json!({ "properties": { "count": { "type": "integer" } } });
+    let typed = ask(json!({ "question": "How many?", "schema": number }));
+    assert!(!typed.takes_own_words("a few"), "the type matters");
 }

@@ -251,7 +251,7 @@ fn rest(effect: Effect) -> Rest {
 
 fn job(effect: Effect) -> CallJob {
     match effect {
-        Effect::Perform(job) => job,
+        Effect::Perform(job) => *job,
         other => panic!("nothing is performed: {other:?}"),
     }
 }

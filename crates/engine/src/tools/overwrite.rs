@@ -33,7 +33,9 @@ impl Tools<'_> {
             if is_free || files.known.is_warned(&path, &sha256) {
                 continue;
             }
-            let seen = match seen_by_digest(call, draft) {
+            // What a patch made of the file, the model was shown.
+            let is_patched = files.is_last_writer(&path, &sha256);
+            let seen = match is_patched || seen_by_digest(call, draft) {
                 true => SeenState::Seen,
                 false => files.known.seen_state([draft.path.path(), &draft.place], &sha256),
             };

@@ -160,6 +160,26 @@ fn a_file_of_the_user_is_overwritten_by_the_second_call_of_a_visit() {
 }
 
 #[test]
+fn a_file_of_which_the_run_changed_one_word_is_still_the_users() {
+    let fixture = KnownFixture::new();
+    let (events, _) = fixture.play(
+        "
+scenario: a word, then all of it
+nodes:
+  step-01-select-story:
+    - calls:
+        - fs.apply_patch: { path: artifacts/sprint-status.yaml, edits: [{ old: \"note-crud: backlog\", new: \"note-crud: done\" }] }
+        - fs.write: { path: artifacts/sprint-status.yaml, content: \"all: done\\n\" }
+    - when: { answers: [ok, E_PRECONDITION_FAILED] }
+      say: Is that right?
+",
+    );
+    let told = answers(&events)[1].result.inline().unwrap().to_string();
+    assert!(told.contains("and your text keeps 0 of its 5 lines."), "{told}");
+    assert!(fixture.text(STATUS).contains("1-3-note-crud: done"));
+}
+
+#[test]
 fn reading_what_is_shown_gives_a_pointer() {
     let fixture = KnownFixture::new();
     let (events, _) = fixture.play(

@@ -161,25 +161,21 @@ nodes:
 }
 
 #[test]
-fn the_same_bytes_are_not_written_anew() {
-    let fixture = OutputsFixture::declaring(&["artifacts/x.md"]);
-    fixture.put_old("artifacts/x.md", "old\n");
-    let events = fixture.play(
-        now(),
-        &format!(
-            "scenario: it sends what is there, then keeps it
-nodes:
-  node-00000:
-    - calls: [{{ complete_node: {{ files: [{{ path: artifacts/x.md, content: \"old\\n\" }}] }} }}]
-    - when: {{ refused: E_PRECONDITION_FAILED }}
-      calls: [{{ complete_node: {{ keep: [artifacts/x.md] }} }}]
-{END}"
-        ),
-    );
-    assert_eq!(refusals(&events).len(), 1);
-    let changes = changes(&events);
-    assert_eq!(changes[0].kept, ["artifacts/x.md"]);
-    assert!(changes[0].state.artifacts.is_empty(), "a kept file is not written by this run");
+fn an_old_file_whose_text_is_sent_again_is_kept() {
+    let sent = "{ complete_node: { files: [{ path: artifacts/x.md, content: \"old\\n\" }] } }";
+    let written = "{ fs.read: { path: artifacts/x.md } }, { fs.write: { path: artifacts/x.md, content: \"old\\n\" } }, { complete_node: {} }";
+    for calls in [sent, written] {
+        let fixture = OutputsFixture::declaring(&["artifacts/x.md"]);
+        fixture.put_old("artifacts/x.md", "old\n");
+        let scenario = format!(
+            "scenario: it sends what is there\nnodes:\n  node-00000:\n    - calls: [{calls}]\n{END}"
+        );
+        let events = fixture.play(now(), &scenario);
+        assert!(refusals(&events).is_empty(), "{calls}: {:?}", refusals(&events));
+        let changes = changes(&events);
+        assert_eq!(changes[0].kept, ["artifacts/x.md"], "{calls}");
+        assert!(changes[0].state.artifacts.is_empty(), "a kept file is not written by this run");
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn unmet() -> Vec<Slip> {
         ),
         slip(58, Worth::Digit(1)).errs(
             call("complete_node", ahead),
-            &["no edge of the graph fits", "`next` -> step-02-discover-inputs"],
+            &["No other way leads on from `step-01-select-story` than to step-02-discover-inputs. Nothing was changed. Leave `next` out to go there."],
         ),
         slip_in(branch(), 59, Worth::Digit(1)).at(DECIDE).errs(
             decides(json!({ "variables": { "projectType": "greenfield" }, "next": "grenfield" })),

@@ -100,7 +100,7 @@ impl Machine {
         if let Some(job) = self.job() {
             self.enter(Phase::Running, effects);
             self.stance = Stance::Performing;
-            effects.push(Effect::Perform(job));
+            effects.push(Effect::Perform(Box::new(job)));
             return;
         }
         self.let_go();
@@ -291,6 +291,7 @@ impl Machine {
         CallFiles {
             known: self.known.clone(),
             written: self.written.clone(),
+            patched: self.patched.clone(),
             outputs: self.declared_outputs(),
             answer: self.known.answer_to(call),
             // A file that changed since the user approved is shown again, unless the rule no longer asks.
@@ -304,7 +305,19 @@ impl Machine {
 
     /// Remembers the digests of the files that a call wrote.
     fn note_written(&mut self, answer: &Answer) {
+        let whole = |path: &str| {
+            let shown = answer.shown.iter().filter(|shown| shown.written);
+            shown
+                .filter_map(|shown| ProjectPath::parse(&shown.path).ok())
+                .any(|one| one.as_str() == path)
+        };
         for WrittenDigest { path, sha256 } in &answer.wrote {
+            // A file of which only parts were changed stays the user's.
+            if whole(path) {
+                Arc::make_mut(&mut self.patched).remove(path);
+            } else if !self.written.contains_key(path) {
+                Arc::make_mut(&mut self.patched).insert(path.clone());
+            }
             let is_same = sha256.is_some() && self.written.get(path) == sha256.as_ref();
             if !is_same {
                 self.files.write(path, sha256.is_none());
@@ -314,6 +327,12 @@ impl Machine {
                 Some(sha256) => written.insert(path.clone(), sha256.clone()),
                 None => written.remove(path),
             };
+        }
+        // A text that the file had already is written in this visit, too.
+        for shown in answer.shown.iter().filter(|shown| shown.written) {
+            if let Ok(path) = ProjectPath::parse(&shown.path) {
+                self.files.write(path.as_str(), false);
+            }
         }
     }
 }

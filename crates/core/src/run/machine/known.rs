@@ -1,7 +1,7 @@
 //! Files that the model knows: texts that stand in its context, and files that it has seen in this visit of the node.
 //! All of it comes from recorded events, so that a replay knows the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crewagent_format::integrity::Digest;
@@ -96,6 +96,8 @@ pub struct CallFiles {
     pub known: Arc<KnownFiles>,
     /// Digests of the project's files that this run wrote last, by path.
     pub written: Arc<BTreeMap<String, String>>,
+    /// Files of the user of which the run changed parts, by path.
+    pub patched: Arc<BTreeSet<String>>,
     /// Outputs that the node declares, as far as their names are known.
     pub outputs: Vec<ProjectPath>,
     /// Digest of the answer to the same call, if it stands in the context.
@@ -105,8 +107,13 @@ pub struct CallFiles {
 }
 
 impl CallFiles {
-    /// Returns true if this run wrote the file last.
+    /// Returns true if the file is the run's: it wrote the file last, and not only parts of a file of the user.
     pub fn is_own(&self, path: &ProjectPath, sha256: &str) -> bool {
+        self.is_last_writer(path, sha256) && !self.patched.contains(path.as_str())
+    }
+
+    /// Returns true if the file has the content that this run gave it.
+    pub fn is_last_writer(&self, path: &ProjectPath, sha256: &str) -> bool {
         self.written.get(path.as_str()).is_some_and(|written| written == sha256)
     }
 }

@@ -161,7 +161,9 @@ impl Machine {
                 let answer = Answer { result: result.into(), ..Answer::default() };
                 self.settle_call(&pending, answer, None, words, now, effects);
             }
-            (Err(_), None) if pending.is_meant(words) => {
+            (Err(_), None)
+                if pending.is_meant(words) || pending.question.takes_own_words(words) =>
+            {
                 let answer = in_own_words(words);
                 self.settle_call(&pending, answer, None, words, now, effects);
             }

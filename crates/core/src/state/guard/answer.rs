@@ -35,7 +35,10 @@ pub(super) fn refusal(
         StateTool::Runtime => "Nothing was changed.",
     });
     if demanded.iter().any(|needs| needs.outputs.lacks_files()) {
-        hint.push_str(" Write the missing files under @project first.");
+        hint.push_str(match tool(proposal) {
+            StateTool::Patch => " Write the missing files under @project first.",
+            StateTool::Runtime => " Send the missing files in `files` of the same call.",
+        });
     }
     if demanded.iter().any(|needs| !needs.variables.is_empty()) {
         hint.push_str(match tool(proposal) {

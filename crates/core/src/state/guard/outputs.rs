@@ -81,9 +81,7 @@ impl JudgedOutputs {
         match output {
             Output::File(path) => match gap(visit, node, &path) {
                 None => {}
-                Some(OutputGap::Old(_)) if visit.outputs.keep.contains(&path) => {
-                    self.kept.push(path);
-                }
+                Some(OutputGap::Old(_)) if is_kept(visit, &path) => self.kept.push(path),
                 Some(gap) => self.open.push(open(path.to_string(), gap)),
             },
             Output::Outside(why) => {
@@ -151,6 +149,13 @@ impl OpenOutput {
             OutputGap::NothingToKeep => format!("{name} cannot be kept: there is no such file."),
         })
     }
+}
+
+/// Returns true if an old file counts: the model keeps it, or has sent the same text in this visit.
+fn is_kept(at: &NodeVisit<'_>, path: &ProjectPath) -> bool {
+    let VisitOutputs { visit, look, keep, .. } = at.outputs;
+    let is_sent = || look(path).is_some_and(|file| file.is_sent);
+    keep.contains(path) || visit.has_changed(path.as_str()) || is_sent()
 }
 
 fn gap(at: &NodeVisit<'_>, node: &Node, path: &ProjectPath) -> Option<OutputGap> {

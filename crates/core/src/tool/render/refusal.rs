@@ -1,6 +1,7 @@
 //! Refusals: the message with its code. Details stay in the journal, but for lines of a file that a patch missed.
 
 use super::{Fields, push_line};
+use crate::tool::Tool;
 
 /// Code of a call that was not reached; its message is the whole answer.
 const NOT_EXECUTED: &str = "E_NOT_EXECUTED";
@@ -15,7 +16,7 @@ pub(super) fn render(answer: Fields<'_>) -> Option<String> {
         return Some(message.to_owned());
     }
     let verb = if FAILURES.contains(&code) { "Failed" } else { "Refused" };
-    let mut out = format!("{verb}: {message} ({code})");
+    let mut out = format!("{verb}: {} ({code})", as_offered(message));
     let nearest = error.object("details").and_then(|details| details.object("nearest"));
     if let Some(nearest) = nearest {
         out.push_str("\nThe nearest lines:");
@@ -25,4 +26,11 @@ pub(super) fn render(answer: Fields<'_>) -> Option<String> {
         }
     }
     Some(out)
+}
+
+/// Returns a message with the names of tools as the model was given them.
+fn as_offered(message: &str) -> String {
+    Tool::ALL.into_iter().fold(message.to_owned(), |text, tool| {
+        if text.contains(tool.name()) { text.replace(tool.name(), tool.wire_name()) } else { text }
+    })
 }

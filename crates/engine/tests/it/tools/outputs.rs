@@ -69,7 +69,6 @@ fn sent_files_are_judged_by_their_content() {
         ("", "artifacts/intake.md is empty."),
         ("TODO\n", "artifacts/intake.md is only a placeholder."),
         ("# {{title}}\n", "artifacts/intake.md is @pkg/assets/intake.md as it is. Fill it in."),
-        ("old", "artifacts/intake.md is from an earlier run (3 bytes)."),
     ] {
         let files = json!({"files": [{"path": INTAKE, "content": content}]});
         fixture.check_refused("complete_node", files, RefusalCode::Precondition, &[says]);
