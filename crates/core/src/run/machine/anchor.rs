@@ -10,8 +10,8 @@ use super::nudging::Stalling;
 use super::{Ask, Effect, Machine, Stance, Subject, tell};
 use crate::context::{Cut, tokens_of};
 use crate::event::{
-    ContextCut, EventKind, ModelStopped, NodeEntered, Phase, Reason, StateChange, StoppedBy,
-    SurveyedInput,
+    ContextCut, EventKind, InputState, ModelStopped, NodeEntered, Phase, Reason, StateChange,
+    StoppedBy, SurveyedInput,
 };
 use crate::frame_id::FrameId;
 use crate::prompt::{self, Brief, CalledBy, Directive, NodeMessage, RulesFor, SaidExchange};
@@ -33,6 +33,8 @@ pub(super) struct AnchorPosition {
     pub(super) is_stale: bool,
     /// Inputs that have changed since, for the next message.
     pub(super) changed_inputs: Vec<SurveyedInput>,
+    /// True if the window is too small for the text of the step.
+    leaves_step_out: bool,
     /// True if the model knows what the active workflow is about.
     pub(super) is_introduced: bool,
     /// Return of the workflow that was called last.
@@ -59,6 +61,7 @@ impl Default for AnchorPosition {
             survey: None,
             is_stale: false,
             changed_inputs: Vec::new(),
+            leaves_step_out: false,
             is_introduced: false,
             last_call: None,
             not_executed: Vec::new(),
@@ -77,6 +80,8 @@ pub(super) struct SaidWords {
     pub(super) last: Option<Arc<str>>,
 }
 
+/// Parts of the window of which one is left for tools, calls and answers.
+const WINDOW_PARTS: u64 = 4;
 /// Number of times that a request that is too long is shortened.
 const MOST_OVERFLOWS: u32 = 3;
 
@@ -89,7 +94,7 @@ impl Machine {
     /// Appends the message of the position, unless the model knows it, and then the words of the user that wait.
     pub(super) fn speak(&mut self) {
         if self.needs_node_message() {
-            let text = self.message_of_node();
+            let text = self.fitting_message();
             self.show(ShownPosition::Node, text);
             self.know_message();
         }
@@ -132,6 +137,7 @@ impl Machine {
     /// not at all.
     fn step_bytes(&self) -> u64 {
         match self.policy().fs.enabled {
+            true if self.anchor.leaves_step_out => 0,
             true => self.settings.inline_step_bytes,
             false => prompt::STEP_MAX_BYTES as u64,
         }
@@ -150,6 +156,31 @@ impl Machine {
         if self.workflow().is_some() {
             self.said.here.push(SaidExchange { asked, said });
         }
+    }
+
+    /// Returns the message of the node. If the window is too small for it, inputs are only named, the largest first, and
+    /// then the step is left to be read.
+    fn fitting_message(&mut self) -> Option<String> {
+        let system: u64 = self.system_layers().iter().map(|layer| layer.len() as u64).sum();
+        let most = self.window() / WINDOW_PARTS * (WINDOW_PARTS - 1);
+        loop {
+            let text = self.message_of_node();
+            let bytes = system + text.as_ref().map_or(0, |text| text.len() as u64);
+            if tokens_of(bytes) <= most || !self.shorten_message() {
+                return text;
+            }
+        }
+    }
+
+    /// Takes the largest part out of the message of the node. Returns false if there is nothing left to take out.
+    fn shorten_message(&mut self) -> bool {
+        let inputs = self.anchor.survey.iter_mut().flat_map(|survey| &mut survey.inputs);
+        let shown = inputs.filter(|input| input.text.is_some());
+        if let Some(largest) = shown.max_by_key(|input| input.text.as_ref().map(String::len)) {
+            (largest.state, largest.text) = (InputState::Listed, None);
+            return true;
+        }
+        !std::mem::replace(&mut self.anchor.leaves_step_out, true)
     }
 
     fn message_of_node(&self) -> Option<String> {
@@ -346,6 +377,7 @@ impl Machine {
         self.anchor.survey = None;
         self.anchor.is_stale = false;
         self.anchor.changed_inputs.clear();
+        self.anchor.leaves_step_out = false;
         self.known = Arc::default();
         self.stalling = Stalling::default();
         self.end_escalation();

@@ -249,3 +249,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_small_window_gets_names_of_inputs_and_then_the_step_to_read() {
+    let long = "A line of the epics that says something.\n".repeat(60);
+    let message = |window_tokens: u64| {
+        let settings = RunSettings { window_tokens, ..RunSettings::default() };
+        let inputs =
+            vec![input(EPICS, Some("e1"), &long), input("@project/b.md", Some("b1"), "short\n")];
+        let mut play = at_node_with(settings, inputs);
+        let files = files(&mut play);
+        let text = texts(&play).into_iter().find(|text| text.starts_with("RUN_DIRECTIVE")).unwrap();
+        (text, place(&files, EPICS, "e1", (1, 2)))
+    };
+    let (whole, known) = message(20_000);
+    assert!(whole.contains("1|A line of the epics") && whole.contains("in full:"));
+    assert_eq!(known, Some(TextPlace::Inputs));
+    let (named, known) = message(2_200);
+    assert!(named.contains("--- artifacts/epics.md (") && !named.contains("A line of the epics"));
+    assert!(named.contains("1|short") && named.contains("in full:"), "{named}");
+    assert_eq!(known, None, "what is only named can be read");
+    let (bare, _) = message(1_000);
+    assert!(!bare.contains("1|short"), "{bare}");
+    assert!(bare.contains("read it with fs_read before you do anything else."), "{bare}");
+}
