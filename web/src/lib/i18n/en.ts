@@ -642,7 +642,7 @@ export const en = {
   'launch.policy': 'How it runs',
   'launch.autopilot': 'Autopilot: asks only for what is missing',
   'launch.guided': 'Guided: asks before each move',
-  'launch.strict': 'Strict: the state changes only through its own tools',
+  'launch.strict': 'Strict: only the runtime writes the state document',
   'launch.askWrites': 'Ask before a file is changed',
   'launch.limits': 'Limits and tools',
   'launch.turns': 'Turns',

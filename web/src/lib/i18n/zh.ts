@@ -644,7 +644,7 @@ export const zh: Record<keyof typeof en, string> = {
   'launch.policy': '运行方式',
   'launch.autopilot': '自动：只在缺少信息时询问',
   'launch.guided': '引导：每次推进前询问',
-  'launch.strict': '严格：只能通过专用工具更改状态',
+  'launch.strict': '严格：状态文档只由运行时写入',
   'launch.askWrites': '更改文件前先询问',
   'launch.limits': '上限与工具',
   'launch.turns': '轮数',

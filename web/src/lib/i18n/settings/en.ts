@@ -113,7 +113,7 @@ export const texts = {
   'choice.off': 'Nothing is done about it (off)',
   'setting.run.window-tokens': 'The size of the model\'s window',
   'setting.policy.call-seconds': 'Seconds for one tool call',
-  'setting.policy.strict': 'The state changes only through its own tools',
+  'setting.policy.strict': 'Only the runtime writes the state document',
   'setting.policy.allow': 'Exceptions: tools that are allowed',
   'setting.policy.ask': 'Tools that ask first',
   'setting.policy.deny': 'Tools that are denied',

@@ -115,7 +115,7 @@ export const texts: Record<keyof typeof en, string> = {
   'choice.off': '不检查（off）',
   'setting.run.window-tokens': '上下文窗口大小',
   'setting.policy.call-seconds': '单次工具调用的秒数上限',
-  'setting.policy.strict': '只能通过专用工具更改状态',
+  'setting.policy.strict': '状态文档只由运行时写入',
   'setting.policy.allow': '例外允许的工具',
   'setting.policy.ask': '需先询问的工具',
   'setting.policy.deny': '禁止的工具',
