@@ -130,6 +130,9 @@ pub struct WrittenDigest {
     /// The digest afterwards; none if the file was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
+    /// True if the call changed only parts of a file that is not the run's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreign: bool,
 }
 
 /// A file whose text stands in the answer of a call, or in the call itself.

@@ -1,9 +1,15 @@
 //! What a talk and a run tell each other: the last words before a workflow, and what became of it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use serde_json::Value as Json;
+
 use super::line::{folded, head, joined, line};
-use crate::message::Message;
+use super::user_input::user_input;
+use crate::message::{Message, ToolCall};
+use crate::payload::Payload;
+use crate::tool::Tool;
 
 /// Largest number of messages that a run is told of.
 const MOST_MESSAGES: usize = 6;
@@ -19,6 +25,8 @@ const LIST_BYTES: usize = 2 * 1024;
 const WORDS_BYTES: usize = 512;
 /// Beginning of a note.
 const NOTE: &str = "RUN_NOTE";
+/// Beginnings of instructions from a menu.
+const DIRECTIVES: [&str; 2] = ["PROMPT_DIRECTIVE", "SCRIPT_DIRECTIVE"];
 
 /// State of a run that is left.
 #[derive(Clone, Copy, Debug)]
@@ -55,14 +63,27 @@ pub fn run_note(note: &RunNote<'_>) -> String {
 pub fn earlier_words(messages: &[Arc<Message>]) -> Vec<Message> {
     let is_note = |message: &Arc<Message>| matches!(&**message, Message::User { content } if content.starts_with(NOTE));
     let from = messages.iter().rposition(is_note).map_or(0, |at| at + 1);
-    let texts = messages.iter().skip(from).filter_map(|message| match &**message {
-        Message::User { content } => Some(Message::user(content.clone())),
-        Message::Assistant { content: Some(words), .. } => Some(Message::assistant(words.clone())),
-        Message::Assistant { content: None, .. }
-        | Message::System { .. }
-        | Message::Tool { .. } => None,
-    });
-    let mut texts: Vec<Message> = texts.collect();
+    let mut asked: HashSet<&str> = HashSet::new();
+    let mut texts: Vec<Message> = Vec::new();
+    for message in messages.iter().skip(from) {
+        match &**message {
+            // An instruction of the menu holds for the talk, not for the run.
+            Message::User { content }
+                if DIRECTIVES.iter().any(|name| content.starts_with(name)) => {}
+            Message::User { content } => texts.push(Message::user(content.clone())),
+            Message::Assistant { content, tool_calls, .. } => {
+                texts.extend(content.iter().cloned().map(Message::assistant));
+                for call in tool_calls.iter().filter(|call| is_question(call)) {
+                    asked.insert(&call.id);
+                    texts.extend(question_of(call).map(Message::assistant));
+                }
+            }
+            Message::Tool { tool_call_id, content } if asked.contains(tool_call_id.as_str()) => {
+                texts.extend(answer_of(content).map(|said| Message::user(user_input(&said, None))));
+            }
+            Message::System { .. } | Message::Tool { .. } => {}
+        }
+    }
     texts.drain(..texts.len().saturating_sub(MOST_MESSAGES));
     let size = |texts: &[Message]| texts.iter().map(Message::bytes).sum::<u64>();
     if size(&texts) > EARLIER_BYTES as u64 {
@@ -83,4 +104,26 @@ pub fn earlier_words(messages: &[Arc<Message>]) -> Vec<Message> {
         texts = vec![Message::user(format!("{}…", head(content, EARLIER_BYTES)))];
     }
     texts
+}
+
+fn is_question(call: &ToolCall) -> bool {
+    Tool::named(&call.name) == Some(Tool::AskUser)
+}
+
+/// Returns the text of a question that a call asks.
+fn question_of(call: &ToolCall) -> Option<String> {
+    let arguments: Json = serde_json::from_str(call.arguments.inline()?).ok()?;
+    arguments.get("question")?.as_str().map(str::to_owned)
+}
+
+/// Returns what the user said to a question; none if the question was refused.
+fn answer_of(answer: &Payload) -> Option<String> {
+    let answer: Json = serde_json::from_str(answer.inline()?).ok()?;
+    match answer.get("answer")? {
+        Json::String(text) => Some(text.clone()),
+        Json::Null => answer.get("words")?.as_str().map(str::to_owned),
+        value @ (Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_)) => {
+            Some(value.to_string())
+        }
+    }
 }

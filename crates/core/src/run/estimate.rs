@@ -1,5 +1,6 @@
 //! The estimate for a workflow that has never run: the way with most nodes, each loop once, with the sizes of its briefs.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -40,7 +41,8 @@ pub fn estimate(
     let Subject::Workflow { package, workflow, agent, .. } = subject else {
         return Estimate::default();
     };
-    let estimator = Estimator { package: package.clone(), settings, size_of };
+    let estimator =
+        Estimator { package: package.clone(), settings, size_of, known: RefCell::default() };
     estimator.of_workflow(*workflow, agent)
 }
 
@@ -48,12 +50,18 @@ struct Estimator<'e> {
     package: Arc<Package>,
     settings: &'e RunSettings,
     size_of: &'e dyn Fn(&WantedInput) -> u64,
+    /// Estimates of workflows, by index and agent: many nodes may call the same one.
+    known: RefCell<BTreeMap<(usize, AgentId), Estimate>>,
 }
 
 impl Estimator<'_> {
     /// Adds up the nodes of the longest way. Workflows cannot call each other in a circle.
     fn of_workflow(&self, at: usize, agent: &AgentId) -> Estimate {
         let Some(workflow) = self.package.workflows().get(at) else { return Estimate::default() };
+        let key = (at, agent.clone());
+        if let Some(known) = self.known.borrow().get(&key) {
+            return *known;
+        }
         let subject = Subject::Workflow {
             package: self.package.clone(),
             workflow: at,
@@ -77,10 +85,11 @@ impl Estimator<'_> {
                     self.of_node(&machine, id, written.max(TOKENS_PER_NODE))
                 }
             };
-            sum.requests += part.requests;
-            sum.input_tokens += part.input_tokens;
-            sum.output_tokens += part.output_tokens;
+            sum.requests = sum.requests.saturating_add(part.requests);
+            sum.input_tokens = sum.input_tokens.saturating_add(part.input_tokens);
+            sum.output_tokens = sum.output_tokens.saturating_add(part.output_tokens);
         }
+        self.known.borrow_mut().insert(key, sum);
         sum
     }
 

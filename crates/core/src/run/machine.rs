@@ -413,8 +413,8 @@ impl Machine {
                 self.stop(Reason::StopPoint, None, &mut effects);
             }
             Input::Start => {
-                self.variables.enter(&self.run_state);
-                self.files.begin(now);
+                self.variables = visit::VisitedVariables::resumed(&self.run_state);
+                self.files.resume(now);
                 self.renew_limits(now);
                 self.ask_model(now, &mut effects);
             }

@@ -80,7 +80,13 @@ impl VisitFiles {
     /// Returns true if the run changed the file in this visit, or a file below the folder.
     pub fn has_changed(&self, path: &str) -> bool {
         let below = format!("{path}/");
-        self.changed.contains(path)
-            || self.changed.range(below.clone()..).next().is_some_and(|one| one.starts_with(&below))
+        let mut inside =
+            self.changed.range(below.clone()..).take_while(|one| one.starts_with(&below));
+        self.has_written(path) || inside.any(|one| self.has_written(one))
+    }
+
+    /// Returns true if the run wrote the file in this visit, and did not remove it since.
+    pub fn has_written(&self, path: &str) -> bool {
+        self.changed.contains(path) && !self.removed.contains(path)
     }
 }

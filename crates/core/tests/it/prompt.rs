@@ -300,6 +300,23 @@ fn a_run_is_told_the_last_words_of_the_talk_before_it() {
 }
 
 #[test]
+fn an_answer_to_a_question_of_the_talk_reaches_the_run_and_an_instruction_does_not() {
+    let call = json!({ "id": "c1", "type": "function", "function": {
+        "name": "ui_ask_user", "arguments": "{\"question\":\"For whom?\",\"fields\":[\"reader\"]}" } });
+    let conversation = [
+        json!({ "role": "user", "content": "PROMPT_DIRECTIVE\n- prompt: #sharpen\n\nChange no file." }),
+        json!({ "role": "assistant", "content": null, "tool_calls": [call] }),
+        json!({ "role": "tool", "tool_call_id": "c1", "content": "{\"ok\":true,\"answer\":null,\"words\":\"The team.\"}" }),
+    ];
+    let messages: Vec<Arc<Message>> = conversation
+        .into_iter()
+        .map(|message| Arc::new(serde_json::from_value(message).unwrap()))
+        .collect();
+    let expected = [Message::assistant("For whom?"), Message::user("USER_INPUT\nThe team.")];
+    assert_eq!(earlier_words(&messages), expected);
+}
+
+#[test]
 fn a_step_that_is_too_long_is_to_be_read() {
     let package = package("create-story-micro");
     let workflow = &package.workflows()[0];

@@ -15,7 +15,7 @@ use crewagent_format::integrity::Digest;
 
 use super::report::{CompletionReport, FileReport, FileReports};
 use super::state::StateFile;
-use super::{CallContext, CallPlan, ChangeHalt, Moves, Tools, done, reached, relocate};
+use super::{CallContext, CallFiles, CallPlan, ChangeHalt, Moves, Tools, done, reached, relocate};
 use crate::mounts::WriteTarget;
 
 /// Bytes of an old file that are kept to undo a change.
@@ -224,7 +224,7 @@ impl Tools<'_> {
         {
             return Ok(CallPlan::Approve(Box::new(proposed)));
         }
-        let answer = self.answer(call, &drafts);
+        let answer = self.answer(call, &drafts, context.known);
         if drafts.iter().all(ContentDraft::is_unchanged) {
             let repeats = transition.is_none();
             return Ok(CallPlan::Answer(Answer { repeats, ..answer }));
@@ -364,7 +364,7 @@ impl Tools<'_> {
         }
     }
 
-    fn answer(&self, call: &Call, drafts: &[ContentDraft]) -> Answer {
+    fn answer(&self, call: &Call, drafts: &[ContentDraft], known: &CallFiles) -> Answer {
         let created = drafts.iter().filter_map(|draft| self.created(draft)).collect();
         let answer = match (call, drafts) {
             (Call::State(state), _) if state.completion.is_some() => {
@@ -375,7 +375,7 @@ impl Tools<'_> {
         };
         let changed = drafts.iter().filter(|draft| !draft.is_unchanged());
         Answer {
-            wrote: changed.filter_map(written).collect(),
+            wrote: changed.filter_map(|draft| written(draft, known)).collect(),
             shown: drafts.iter().filter_map(super::known::written_text).collect(),
             ..answer
         }
@@ -420,12 +420,18 @@ fn shown_file(draft: &ContentDraft) -> MovedFile {
 }
 
 /// Returns the file of the project that a draft writes or removes.
-fn written(draft: &ContentDraft) -> Option<WrittenDigest> {
+fn written(draft: &ContentDraft, known: &CallFiles) -> Option<WrittenDigest> {
     let path = ProjectPath::new(draft.place.clone())?;
-    Some(WrittenDigest {
-        path: path.to_string(),
-        sha256: draft.sha256.map(|sha256| sha256.to_string()),
-    })
+    let is_own = |before: Digest| known.is_own(&path, &before.to_string());
+    let is_moved_own =
+        |source: Digest| known.written.values().any(|own| *own == source.to_string());
+    let foreign = match (draft.source, draft.before) {
+        (Some(source), _) => !is_moved_own(source),
+        (None, Some(before)) => !draft.is_whole_text && draft.sha256.is_some() && !is_own(before),
+        (None, None) => false,
+    };
+    let sha256 = draft.sha256.map(|sha256| sha256.to_string());
+    Some(WrittenDigest { path: path.to_string(), sha256, foreign })
 }
 
 /// Refuses two names of one file, because one change would overwrite the other.

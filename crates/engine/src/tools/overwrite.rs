@@ -2,7 +2,6 @@
 
 use crewagent_core::call::Call;
 use crewagent_core::event::{Answer, WrittenDigest};
-use crewagent_core::state::output::Output;
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::tool::overwriting::{Overwriting, SeenState, overwriting_refusal};
 
@@ -20,8 +19,6 @@ impl Tools<'_> {
         if files.is_put_to_user {
             return None;
         }
-        let outputs = self.completed_outputs(drafts);
-        let is_output = |path: &ProjectPath| files.outputs.contains(path) || outputs.contains(path);
         let (mut objections, mut warned) = (Vec::new(), Vec::new());
         for draft in drafts.iter().filter(|draft| draft.is_whole_text && !draft.is_unchanged()) {
             let Some(path) = ProjectPath::new(draft.place.clone()) else { continue };
@@ -29,7 +26,8 @@ impl Tools<'_> {
                 continue;
             };
             let (sha256, bytes) = (before.to_string(), draft.old_size.unwrap_or_default());
-            let is_free = bytes == 0 || files.is_own(&path, &sha256) || is_output(&path);
+            let is_free =
+                bytes == 0 || files.is_own(&path, &sha256) || files.outputs.contains(&path);
             if is_free || files.known.is_warned(&path, &sha256) {
                 continue;
             }
@@ -43,33 +41,17 @@ impl Tools<'_> {
                 Overwriting { path: path.as_str(), bytes, old: draft.old.as_deref(), new, seen };
             if let Some(objection) = file.objection() {
                 objections.push(objection);
-                warned.push(WrittenDigest { path: path.to_string(), sha256: Some(sha256) });
+                warned.push(WrittenDigest {
+                    path: path.to_string(),
+                    sha256: Some(sha256),
+                    foreign: false,
+                });
             }
         }
         if objections.is_empty() {
             return None;
         }
         Some(Answer { warned, ..self.refused(call, &overwriting_refusal(&objections)) })
-    }
-
-    /// Returns the declared outputs of the node that a call completes, named by the variables that the call sets.
-    fn completed_outputs(&self, drafts: &[ContentDraft]) -> Vec<ProjectPath> {
-        let transition = drafts.iter().find_map(|draft| draft.transition.as_deref());
-        let (Some(transition), Some(workflow)) = (transition, self.workflow) else {
-            return Vec::new();
-        };
-        let document = transition.document();
-        let node = match transition.moved() {
-            Some(moved) => moved.from.as_str(),
-            None => document.current_node_id(&workflow.graph),
-        };
-        let declared = workflow.graph.node(node).map(|node| node.outputs.as_slice());
-        let declared = declared.unwrap_or_default().iter();
-        let output = |name: &String| match Output::of(name, document.variables()) {
-            Output::File(path) => Some(path),
-            Output::Open(_) | Output::Pattern(_) | Output::Outside(_) => None,
-        };
-        declared.filter_map(output).collect()
     }
 }
 

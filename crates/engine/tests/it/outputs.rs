@@ -206,6 +206,8 @@ nodes:
       calls: [{{ fs.write: {{ path: \"artifacts/other-{{key}}.md\", content: new }} }}]
     - when: {{ refused: E_INVALID_ARGS }}
       calls: [{{ complete_node: {{ variables: {{ key: 1-2 }}, files: [{{ path: \"artifacts/{{key}}.md\", content: new }}] }} }}]
+    - when: {{ refused: E_PRECONDITION_FAILED }}
+      calls: [{{ complete_node: {{ variables: {{ key: 1-2 }}, files: [{{ path: \"artifacts/{{key}}.md\", content: new }}] }} }}]
 {END}"
         ),
     );
@@ -219,6 +221,11 @@ nodes:
     assert_eq!(fs::read_to_string(fixture.project().join("artifacts/1-2.md")).unwrap(), "new");
     let files = fs::read_dir(fixture.project().join("artifacts")).unwrap();
     assert_eq!(files.count(), 1, "no stray file is made");
+    // The brief could not tell its size and origin, because the node chose its name.
+    assert!(
+        refusals[3]
+            .contains("artifacts/1-2.md is the user's: 1 line, 4 bytes, and you have not read it.")
+    );
 }
 
 #[test]

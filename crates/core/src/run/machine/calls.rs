@@ -292,7 +292,7 @@ impl Machine {
             known: self.known.clone(),
             written: self.written.clone(),
             patched: self.patched.clone(),
-            outputs: self.declared_outputs(),
+            outputs: self.surveyed_outputs(),
             answer: self.known.answer_to(call),
             // A file that changed since the user approved is shown again, unless the rule no longer asks.
             is_put_to_user: self
@@ -305,18 +305,13 @@ impl Machine {
 
     /// Remembers the digests of the files that a call wrote.
     fn note_written(&mut self, answer: &Answer) {
-        let whole = |path: &str| {
-            let shown = answer.shown.iter().filter(|shown| shown.written);
-            shown
-                .filter_map(|shown| ProjectPath::parse(&shown.path).ok())
-                .any(|one| one.as_str() == path)
-        };
-        for WrittenDigest { path, sha256 } in &answer.wrote {
+        for WrittenDigest { path, sha256, foreign } in &answer.wrote {
             // A file of which only parts were changed stays the user's.
-            if whole(path) {
-                Arc::make_mut(&mut self.patched).remove(path);
-            } else if !self.written.contains_key(path) {
-                Arc::make_mut(&mut self.patched).insert(path.clone());
+            let patched = Arc::make_mut(&mut self.patched);
+            if *foreign {
+                patched.insert(path.clone());
+            } else {
+                patched.remove(path);
             }
             let is_same = sha256.is_some() && self.written.get(path) == sha256.as_ref();
             if !is_same {

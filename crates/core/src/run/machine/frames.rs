@@ -122,6 +122,7 @@ impl Machine {
         self.context.settle();
         self.leave_node();
         self.anchor.is_introduced = false;
+        self.anchor.not_executed.clear();
         self.approved = Moves::Ask;
         self.agreed = None;
         self.grants.once = None;

@@ -192,7 +192,7 @@ impl KnownFiles {
 
     /// Takes the answer of a call.
     pub fn take(&mut self, call: &ToolCall, answer: &Answer) {
-        for WrittenDigest { path, sha256 } in &answer.warned {
+        for WrittenDigest { path, sha256, .. } in &answer.warned {
             self.warned.extend(sha256.clone().map(|sha256| (path.clone(), sha256)));
         }
         for ShownFile { path, sha256, start, end, written } in &answer.shown {

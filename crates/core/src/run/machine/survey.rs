@@ -148,6 +148,12 @@ impl Machine {
         })
     }
 
+    /// Returns the declared outputs whose size and origin the brief has told.
+    pub(super) fn surveyed_outputs(&self) -> Vec<ProjectPath> {
+        let survey = self.anchor.survey.iter().flat_map(|survey| &survey.outputs);
+        survey.filter_map(|output| ProjectPath::parse(&output.path).ok()).collect()
+    }
+
     /// Returns the outputs that the current node declares, as far as their names are known.
     pub(super) fn declared_outputs(&self) -> Vec<ProjectPath> {
         let node = self.workflow().zip(self.node_name());

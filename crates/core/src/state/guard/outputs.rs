@@ -91,7 +91,8 @@ impl JudgedOutputs {
                 self.open.push(open(declared.to_owned(), OutputGap::Unnamed(why)));
             }
             Output::Pattern(pattern) => {
-                let mut changed = visit.outputs.visit.changed.iter();
+                let files = visit.outputs.visit;
+                let mut changed = files.changed.iter().filter(|path| files.has_written(path));
                 if !changed.any(|path| matches_pattern(path, &pattern)) {
                     self.skipped.push(format!("`{declared}`: it is a pattern, not a name"));
                 }
@@ -174,11 +175,12 @@ fn gap(at: &NodeVisit<'_>, node: &Node, path: &ProjectPath) -> Option<OutputGap>
     if file.text.as_deref().is_some_and(is_to_come) {
         return Some(OutputGap::Placeholder);
     }
-    if !is_of_this_visit(visit, path, &file) {
-        return Some(OutputGap::Old(origin(at, node, path, &file)));
-    }
     let template = file.sha256.as_ref().and_then(|sha256| visit.templates.get(sha256));
-    template.cloned().map(OutputGap::Template)
+    if let Some(template) = template {
+        return Some(OutputGap::Template(template.clone()));
+    }
+    let is_old = !is_of_this_visit(visit, path, &file);
+    is_old.then(|| OutputGap::Old(origin(at, node, path, &file)))
 }
 
 /// Returns true if this visit created or changed the file. The survey decides where there is one; a name that was not
@@ -190,7 +192,9 @@ fn is_of_this_visit(visit: &VisitFiles, path: &ProjectPath, file: &FoundOutput) 
         Some(before) => before.sha256 != file.sha256,
         None => {
             let Some(since) = visit.since else { return true };
-            let is_younger = file.modified.is_some_and(|modified| modified >= since);
+            // A folder changes when a file in it is removed, too.
+            let is_younger =
+                file.sha256.is_some() && file.modified.is_some_and(|modified| modified >= since);
             file.is_sent || visit.has_changed(path.as_str()) || is_younger
         }
     }

@@ -28,9 +28,24 @@ pub(super) fn render(answer: Fields<'_>) -> Option<String> {
     Some(out)
 }
 
-/// Returns a message with the names of tools as the model was given them.
+/// Returns a message with the names of tools as the model was given them. A name that is part of a path stays.
 fn as_offered(message: &str) -> String {
     Tool::ALL.into_iter().fold(message.to_owned(), |text, tool| {
-        if text.contains(tool.name()) { text.replace(tool.name(), tool.wire_name()) } else { text }
+        let name = tool.name();
+        let mut parts = text.split(name);
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let is_inside = out.ends_with(is_name_char) || part.starts_with(is_name_char);
+            // A dot at the end of a sentence is no part of a name.
+            let is_inside =
+                is_inside || part.starts_with(".") && part[1..].starts_with(is_name_char);
+            out.push_str(if is_inside { name } else { tool.wire_name() });
+            out.push_str(part);
+        }
+        out
     })
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '/' | '-')
 }

@@ -426,3 +426,20 @@ fn rendered_answers_are_as_small_as_they_were_measured() {
     let patch = json!({"ok": true, "path": "@project/artifacts/sprint-status.yaml", "sha256Before": digest(), "sha256After": digest()});
     check_size("fs.apply_patch", patch, json!({"bytes": 134, "changed": changed}), 237, 161);
 }
+
+#[test]
+fn a_refusal_names_tools_as_they_are_offered() {
+    let refused = |message: &str| {
+        let result =
+            json!({ "ok": false, "error": { "code": "E_INVALID_ARGS", "message": message } });
+        render("fs.read", "{}", &result.to_string()).into_owned()
+    };
+    assert_eq!(
+        refused("Use fs.read, `runtime.complete_node` or fs.write."),
+        "Refused: Use fs_read, `complete_node` or fs_write. (E_INVALID_ARGS)"
+    );
+    assert_eq!(
+        refused("There is no `docs/fs.read.md`."),
+        "Refused: There is no `docs/fs.read.md`. (E_INVALID_ARGS)"
+    );
+}

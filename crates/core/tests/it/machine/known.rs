@@ -129,7 +129,11 @@ fn what_was_read_and_written_is_known_until_the_node_is_left() {
 fn a_warning_counts_in_its_visit_and_for_its_content() {
     let mut play = Play::new();
     play.calls(&[("fs.write", "{}")]);
-    let warned = vec![WrittenDigest { path: "x.md".to_owned(), sha256: Some("x1".to_owned()) }];
+    let warned = vec![WrittenDigest {
+        path: "x.md".to_owned(),
+        sha256: Some("x1".to_owned()),
+        foreign: false,
+    }];
     let answer = Answer { result: "{}".into(), warned, ..Answer::default() };
     play.step(Input::Answered { answer, state: None });
     let path = ProjectPath::parse("x.md").unwrap();
@@ -198,7 +202,7 @@ fn what_the_model_wrote_or_read_itself_has_not_changed_for_it() {
     play.calls(&[READ, READ]);
     answered(&mut play, "{}", vec![shown(EPICS, "e2", (1, 1), false)]);
     let path = "artifacts/epics.md".to_owned();
-    let wrote = vec![WrittenDigest { path, sha256: Some("e3".to_owned()) }];
+    let wrote = vec![WrittenDigest { path, sha256: Some("e3".to_owned()), foreign: false }];
     let answer = Answer { result: "{}".into(), wrote, ..Answer::default() };
     play.step(Input::Answered { answer, state: None });
     rest(play.says("Well?"));

@@ -275,7 +275,7 @@ fn a_nudge_names_what_this_visit_has_not_done_yet() {
     let mut play = Play::new();
     play.calls(&[("fs.write", "{}")]);
     let path = "artifacts/create-story/target.md".to_owned();
-    let wrote = vec![WrittenDigest { path, sha256: Some("1".repeat(64)) }];
+    let wrote = vec![WrittenDigest { path, sha256: Some("1".repeat(64)), foreign: false }];
     play.step(Input::Answered { answer: Answer { wrote, ..Answer::default() }, state: None });
     play.calls(&[("runtime.update_state", "{}")]);
     let mut state = play.machine.run_state().clone();

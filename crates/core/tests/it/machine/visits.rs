@@ -1,12 +1,16 @@
 //! Variables that count as set in a visit of a node, and files that count as written.
 
+use std::sync::Arc;
+
 use crewagent_core::event::{
-    Answer, Moved, NodeEntered, StateChange, SurveyedOutput, WrittenDigest,
+    Answer, Moved, NodeEntered, Reply, StateChange, SurveyedOutput, WrittenDigest,
 };
 use crewagent_core::run::history::Position;
-use crewagent_core::run::machine::{CallJob, FrameChanged, Input};
+use crewagent_core::run::machine::{CallJob, Effect, FrameChanged, Input, Machine, Subject};
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::run_state::RunState;
+use crewagent_testkit::fixture::{checked, example};
+use jiff::Timestamp;
 use serde_json::{Map, json};
 
 use super::{Play, job};
@@ -79,6 +83,7 @@ fn write(play: &mut Play, files: &[(&str, Option<&str>)]) {
     let written = |(path, sha256): &(&str, Option<&str>)| WrittenDigest {
         path: (*path).to_owned(),
         sha256: sha256.map(str::to_owned),
+        foreign: false,
     };
     let wrote = files.iter().map(written).collect();
     let answer = Answer { result: r#"{"ok":true}"#.into(), wrote, ..Answer::default() };
@@ -151,4 +156,30 @@ fn what_a_called_workflow_writes_is_written_in_the_visit_of_its_caller() {
     assert!(changed(&job(play.calls(&[CALL]))).is_empty(), "the child is at another node");
     let files = play.machine.files_of_caller();
     assert!(files.has_changed("child.md") && !files.has_changed("before.md"));
+}
+
+#[test]
+fn a_run_that_starts_in_the_middle_has_set_nothing() {
+    let package = Arc::new(checked(&example("create-story-micro")).package.unwrap());
+    let agent = package.agents()[0].id.clone();
+    let subject = Subject::Workflow { package, workflow: 0, agent, data: None };
+    let state = |done: &[&str]| RunState {
+        current_node_id: "step-01-select-story".to_owned(),
+        steps_completed: done.iter().map(|id| (*id).to_owned()).collect(),
+        variables: [("storyKey".to_owned(), "1-2-x".into())].into_iter().collect(),
+        ..RunState::default()
+    };
+    // A fork begins with what earlier nodes have set, a new run with what the user gave.
+    for (done, is_given) in [(&["step-05-update-sprint-status"][..], false), (&[][..], true)] {
+        let mut machine = Machine::new(subject.clone(), RunSettings::default(), state(done));
+        machine.step(Input::Start, Timestamp::UNIX_EPOCH);
+        let Effect::Survey(plan) = machine.open() else { panic!("it is not surveyed") };
+        machine.step(Input::Surveyed(Box::new(plan.entered)), Timestamp::UNIX_EPOCH);
+        let call = json!({ "id": "c", "type": "function", "function": { "name": "fs_list", "arguments": "{}" } });
+        let reply =
+            Reply { tool_calls: vec![serde_json::from_value(call).unwrap()], ..Reply::default() };
+        machine.step(Input::Replied(reply), Timestamp::UNIX_EPOCH);
+        let Effect::Perform(job) = machine.open() else { panic!("nothing is performed") };
+        assert_eq!(job.set.contains("storyKey"), is_given, "{done:?}");
+    }
 }

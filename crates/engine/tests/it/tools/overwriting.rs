@@ -129,6 +129,7 @@ fn the_files_of_a_completion_are_judged_together() {
     fixture.policy = fixture.policy.with_state(StateTool::Runtime);
     fixture.put("@project/notes.md", "a\nb\n");
     fixture.put("@project/artifacts/intake.md", "from an earlier run\n");
+    fixture.known.borrow_mut().outputs = vec![ProjectPath::parse("artifacts/intake.md").unwrap()];
     let call = || {
         fixture.call(
             "runtime.complete_node",

@@ -4683,4 +4683,8 @@ path: string,
 /**
  * The digest afterwards; none if the file was removed.
  */
-sha256?: string, };
+sha256?: string, 
+/**
+ * True if the call changed only parts of a file that is not the run's.
+ */
+foreign?: boolean, };

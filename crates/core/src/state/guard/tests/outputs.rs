@@ -213,3 +213,21 @@ fn a_file_that_the_run_removed_is_no_artifact_any_more() {
     let left = ["artifacts/old.md", FILE, "artifacts/new.md"];
     assert_eq!(transition.document().front().artifacts, left);
 }
+
+#[test]
+fn a_template_is_not_kept() {
+    let mut run = run(&[FILE]).holding(FILE, file("bare")).surveyed(FILE, Some("bare"), false);
+    run.visit.templates.insert("sha of bare".to_owned(), "@pkg/bare.md".to_owned());
+    run.visit.changed.insert(FILE.to_owned());
+    check_says(&run, ". artifacts/x.md is @pkg/bare.md as it is. Fill it in.");
+}
+
+#[test]
+fn a_removed_file_is_no_output() {
+    let mut run = run(&["artifacts/*.md"]);
+    run.visit.changed.insert(FILE.to_owned());
+    assert!(run.patch(leave()).unwrap().warnings().is_empty());
+    run.visit.removed.insert(FILE.to_owned());
+    assert_eq!(run.patch(leave()).unwrap().warnings().len(), 1);
+    assert!(!run.visit.has_changed("artifacts"), "nor is its folder changed");
+}
