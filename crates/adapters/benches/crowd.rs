@@ -309,7 +309,7 @@ fn soak(fixture: &CrowdFixture) -> Result<Soak, Failure> {
     Ok(Soak { warm: warm.unwrap_or(end), end })
 }
 
-/// Returns the replies of the model: a file each turn, then a question to the user, then text.
+/// Returns the replies of the model: a file each turn, then a question to the user, then one in words.
 fn answers(turns: usize) -> Vec<ModelAnswer> {
     let write = |turn: usize| {
         // The answers differ in length, so that the runs do not proceed in lockstep.
@@ -321,7 +321,7 @@ fn answers(turns: usize) -> Vec<ModelAnswer> {
     let mut answers: Vec<ModelAnswer> = (0..turns).map(write).collect();
     let question = json!({ "question": "What shall come next?", "kind": "text" });
     answers.push(ModelAnswer::call("ui_ask_user", question));
-    answers.push(ModelAnswer::words("It is done."));
+    answers.push(ModelAnswer::words("Is that all?"));
     answers
 }
 

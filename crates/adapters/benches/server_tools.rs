@@ -114,9 +114,13 @@ fn turns(case: Case) -> Result<Vec<Duration>, Failure> {
     let mut settings = RunSettings::default();
     settings.limits.turns = u64::MAX;
     settings.policy.mcp.enabled = matches!(case, Case::Hundred);
-    let list =
-        AnswerCall { name: "fs_list".to_owned(), arguments: r#"{"path":"@project"}"#.to_owned() };
-    let mut answers = vec![ModelAnswer { calls: vec![list], ..ModelAnswer::default() }; TURNS - 1];
+    // The same search twice would be answered with a pointer, and end as a loop.
+    let search = |turn: usize| AnswerCall {
+        name: "fs_search".to_owned(),
+        arguments: format!(r#"{{"query":"word {turn}"}}"#),
+    };
+    let answer = |turn: usize| ModelAnswer { calls: vec![search(turn)], ..ModelAnswer::default() };
+    let mut answers: Vec<ModelAnswer> = (1..TURNS).map(answer).collect();
     answers.push(ModelAnswer { content: Some("Done.".to_owned()), ..ModelAnswer::default() });
     let server = Loopback::start()?;
     server.play(&AnswerPlan::burst(answers))?;

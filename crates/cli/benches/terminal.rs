@@ -79,7 +79,9 @@ mod terminal {
     pub(super) fn run() -> Result<Vec<String>, Failure> {
         let fixture = BenchFixture::new()?;
         fixture.import(&generated(2, 1))?;
-        let answers = || vec![ModelAnswer::words((0..TOKENS).map(token).collect::<String>())];
+        let answers = || {
+            vec![ModelAnswer::words((0..TOKENS).map(token).chain(["?".into()]).collect::<String>())]
+        };
         let burst = AnswerPlan { piece: LETTERS, ..AnswerPlan::burst(answers()) };
         let paced = AnswerPlan { pace: AnswerPace::EventsPerSecond(RATE), ..burst.clone() };
         let (mut own, mut floor) = (Vec::new(), Vec::new());

@@ -114,13 +114,15 @@ impl Model for Reader {
         if turn > self.turns {
             return Err(ModelError::new(ModelErrorKind::Network, "it is cut off here"));
         }
-        let read = |n: u64| ToolCall {
+        let read = |n: u64| {
+            ToolCall {
             id: format!("call_{turn}_{n}"),
             name: "fs.read".to_owned(),
-            arguments: json!({ "path": "@project/notes.md", "startLine": n + 1, "endLine": n + 9 })
+            arguments: json!({ "path": format!("@project/notes-{turn}.md"), "startLine": 10 * n + 1, "endLine": 10 * n + 9 })
                 .to_string()
                 .into(),
             extra: Map::new(),
+        }
         };
         Ok(Reply {
             content: Some("I read on, because there is more to know.".to_owned()),
@@ -140,7 +142,11 @@ fn long_run(store: &Store, scratch: &Path) -> Result<RunId, Failure> {
     }
     fs::create_dir_all(&project)?;
     let line = "A line of notes, as people write them, with a dozen words in it.\n";
-    fs::write(project.join("notes.md"), line.repeat(40))?;
+    // Each turn has a request, a reply, and two records for each call. A file that was read is not shown again.
+    let turns = RECORDS / (2 + 2 * CALLS);
+    for turn in 1..=turns {
+        fs::write(project.join(format!("notes-{turn}.md")), line.repeat(10 * CALLS as usize))?;
+    }
     let installed = store.packages().import(&package, &mut || ())?.installed;
     let mut settings = RunSettings::default();
     settings.limits.turns = RECORDS;
@@ -157,8 +163,7 @@ fn long_run(store: &Store, scratch: &Path) -> Result<RunId, Failure> {
         data: None,
         earlier: Vec::new(),
     })?;
-    // Each turn has a request, a reply, and two records for each call.
-    let model = Reader { turns: RECORDS / (2 + 2 * CALLS) };
+    let model = Reader { turns };
     let driven = run.drive(&model, &Control::default(), &mut |_| ());
     assert!(driven.is_err(), "the model fails at the end");
     Ok(RunId::parse(run.id())?)

@@ -96,7 +96,7 @@ pub(crate) fn run() -> Result<Vec<String>, Failure> {
         }
     }
     for start in 0..STARTS {
-        let plan = AnswerPlan::burst(vec![ModelAnswer::words("I wait for your word.")]);
+        let plan = AnswerPlan::burst(vec![ModelAnswer::words("What shall I do?")]);
         own.starts.push(turns(&fixture, &format!("start-{start}"), plan)?.start);
     }
     let history = own.played.iter().flat_map(|played| &played.records.requests);
@@ -166,7 +166,10 @@ fn plan() -> AnswerPlan {
         ModelAnswer::call("fs_write", json!({ "path": path, "content": content }))
     };
     let mut answers: Vec<ModelAnswer> = (1..=TURNS).map(write).collect();
-    answers.push(ModelAnswer { hold: HOLD, ..ModelAnswer::words("All chapters are written.") });
+    answers.push(ModelAnswer {
+        hold: HOLD,
+        ..ModelAnswer::words("All chapters are written. Is that all?")
+    });
     AnswerPlan::burst(answers)
 }
 
