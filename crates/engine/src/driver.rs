@@ -136,7 +136,7 @@ impl<L: StepLog> Driver<'_, L> {
             }
             match effect {
                 Effect::AskModel(ask) => self.ask(&ask, world)?,
-                Effect::Perform(job) => self.call(&job, world)?,
+                Effect::Perform(job) => self.call(job, world)?,
                 Effect::Survey(plan) => self.survey(&plan, world)?,
                 Effect::FrameChange(change) => self.change_frame(&change, world)?,
                 Effect::Tell(_) | Effect::Rest(_) => {

@@ -43,10 +43,15 @@ impl Announced {
 }
 
 impl<L: StepLog> Driver<'_, L> {
-    pub(super) fn call(&mut self, job: &CallJob, world: Option<&World<'_>>) -> Result<(), Halt> {
-        let key = self.call_key(job);
-        if self.is_server_tool(job) {
-            return self.call_server(job, &key, world);
+    /// Performs a call. The job shares what the machine knows of files, so it is dropped before the machine continues.
+    pub(super) fn call(
+        &mut self,
+        job: Box<CallJob>,
+        world: Option<&World<'_>>,
+    ) -> Result<(), Halt> {
+        let key = self.call_key(&job);
+        if self.is_server_tool(&job) {
+            return self.call_server(&job, &key, world);
         }
         if let Some(announced) = self.state.announced.take() {
             return self.carry_out(&done(&key), job, announced, world);
@@ -57,15 +62,16 @@ impl<L: StepLog> Driver<'_, L> {
             &key,
             &mut |context| {
                 let world = world.ok_or(Halt::CaughtUp)?;
-                let call = parsed(job, machine, toolbox, world)?;
+                let call = parsed(&job, machine, toolbox, world)?;
                 let mounts = world.mounts.of_frame(job.frame);
                 let tools = world.tools(&mounts, machine.workflow());
-                let (kind, change) = plan(job, &call, context, world, &tools)?;
+                let (kind, change) = plan(&job, &call, context, world, &tools)?;
                 planned = change;
                 Ok(kind)
             },
             self.listener,
         )?;
+        drop(job);
         self.planned(recorded, planned)
     }
 
@@ -103,7 +109,7 @@ impl<L: StepLog> Driver<'_, L> {
     fn carry_out(
         &mut self,
         key: &str,
-        job: &CallJob,
+        job: Box<CallJob>,
         announced: Announced,
         world: Option<&World<'_>>,
     ) -> Result<(), Halt> {
@@ -113,15 +119,15 @@ impl<L: StepLog> Driver<'_, L> {
             key,
             &mut |context| {
                 let world = world.ok_or(Halt::CaughtUp)?;
-                let call = parsed(job, machine, toolbox, world)?;
+                let call = parsed(&job, machine, toolbox, world)?;
                 // The reply and the intent must be durable before the change.
                 context.flush()?;
                 let now = clock::for_people(context.now());
                 let mounts = world.mounts.of_frame(job.frame);
                 let answer = match &call {
                     Ok(call) => {
-                        let deadline = deadline(job, world);
-                        let context = call_context(job, &now, &deadline);
+                        let deadline = deadline(&job, world);
+                        let context = call_context(&job, &now, &deadline);
                         match planned {
                             Some(change) => keep_before_images(change, world)?,
                             None => keep_found_images(intent, &mounts, world)?,
@@ -131,10 +137,11 @@ impl<L: StepLog> Driver<'_, L> {
                     }
                     Err(refusal) => Answer::from(refusal),
                 };
-                Ok(finished(job, answer))
+                Ok(finished(&job, answer))
             },
             self.listener,
         );
+        drop(job);
         match recorded {
             Ok(recorded) => self.carried_out(recorded, &announced.intent),
             Err(halt) => {

@@ -54,9 +54,16 @@ impl Failing {
 
     /// Returns true if the same call was refused once, in this reply or the one before.
     pub(super) fn was_refused(&self, call: &ToolCall) -> bool {
-        let arguments = call.arguments.digest();
-        let is_same = |known: &FailingCall| known.name == call.name && known.arguments == arguments;
-        self.calls.iter().any(|known| is_same(known) && known.times == 1)
+        let mut alike = self
+            .calls
+            .iter()
+            .filter(|known| known.name == call.name && known.times == 1)
+            .peekable();
+        // The arguments of a call may be long.
+        alike.peek().is_some() && {
+            let arguments = call.arguments.digest();
+            alike.any(|known| known.arguments == arguments)
+        }
     }
 
     /// Returns true if a call failed so often that the turn ends.
