@@ -266,7 +266,7 @@ impl Model for Chat {
 
     fn outline(&self, request: &Request, cache: &mut RequestCache) -> Option<RequestOutline> {
         let cached: &mut CachedBody = cache.of();
-        // What is rendered here is reused when the request is sent.
+        // The body that is rendered here is reused when the request is sent.
         self.render(request, &self.request_options(), cached);
         let bytes = cached.body.size() as u64;
         Some(RequestOutline { model: self.endpoint.name.clone(), bytes })

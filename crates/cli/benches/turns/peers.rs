@@ -129,7 +129,7 @@ pub(super) struct Peers {
     pub(super) plain_requests: usize,
     history: u64,
     plain_history: u64,
-    /// What the plain loop sends beside its system prompt.
+    /// Bytes that the plain loop sends beside its system prompt.
     plain: u64,
     /// Text of all replies, and the paths of all files that were shown.
     known: String,

@@ -31,7 +31,7 @@ impl Tools<'_> {
             if is_free || files.known.is_warned(&path, &sha256) {
                 continue;
             }
-            // What a patch made of the file, the model was shown.
+            // The answer to a patch has shown the model what the file is now.
             let is_patched = files.is_last_writer(&path, &sha256);
             let seen = match is_patched || seen_by_digest(call, draft) {
                 true => SeenState::Seen,

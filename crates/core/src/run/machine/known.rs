@@ -98,7 +98,7 @@ pub struct CallFiles {
     pub written: Arc<BTreeMap<String, String>>,
     /// Files of the user of which the run changed parts, by path.
     pub patched: Arc<BTreeSet<String>>,
-    /// Outputs that the node declares, as far as their names are known.
+    /// Declared outputs whose size and origin the brief has told.
     pub outputs: Vec<ProjectPath>,
     /// Digest of the answer to the same call, if it stands in the context.
     pub answer: Option<Digest>,

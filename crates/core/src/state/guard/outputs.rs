@@ -167,7 +167,7 @@ fn gap(at: &NodeVisit<'_>, node: &Node, path: &ProjectPath) -> Option<OutputGap>
     if rule == OutputRule::Exist {
         return None;
     }
-    // What cannot be looked at is there, and more is not known.
+    // A file that cannot be looked at is there, and more is not known.
     let file = look(path)?;
     if file.bytes == Some(0) || file.text.as_deref().is_some_and(|text| text.trim().is_empty()) {
         return Some(OutputGap::Empty);

@@ -226,7 +226,7 @@ fn a_question_about_going_on_through_the_tool_is_refused_once() {
     assert!(!job(play.calls(&[ASK])).refuses_go_on);
     rest(play.step(Input::Asked(confirm("Shall I continue?"))));
     play.user("yes");
-    // What was answered through the tool is not answered in words, too.
+    // A question that the tool answered is not answered in words, too.
     check_stop_point(play.says("Shall I continue?"));
     assert!(!job(guided().calls(&[ASK])).refuses_go_on);
     // A model that was told to ask with the tool is heard.
@@ -297,7 +297,7 @@ fn a_nudge_names_what_this_visit_has_not_done_yet() {
     play.says(WORDS);
     assert_eq!(play.told_model(), format!("{open} Missing: only the finishing call. {call}"));
 
-    // What is not checked is not missing.
+    // A declaration that is not checked is not missing.
     let missing = MissingRule::Off;
     let mut play = Play::with(RunSettings { missing, ..RunSettings::default() });
     play.says(WORDS);
@@ -472,7 +472,7 @@ fn words_that_a_model_made_up_are_dropped_from_the_history() {
         let sent = play.sent();
         assert_eq!(sent[sent.len() - 2], "assistant Let me look. 1", "{invented}");
     }
-    // What is left may be a question, and what is made up whole is not empty.
+    // The rest may be a question, and a text that is made up whole is not empty.
     let mut play = Play::new();
     check_stop_point(play.says("Which story?\nUser: the first\nFine."));
     let mut play = Play::new();

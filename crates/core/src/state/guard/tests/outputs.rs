@@ -112,7 +112,7 @@ fn an_empty_file_or_a_placeholder_does_not_count() {
     ] {
         let run = run(&[FILE]).surveyed(FILE, None, false).holding(FILE, file(text));
         check_says(&run, &format!(". artifacts/x.md {says}"));
-        // What is empty is not right as it is.
+        // An empty file is not right as it is.
         let keep = json!({"currentNodeId.set": "z", "keep": [FILE]});
         assert!(run.patch(keep).unwrap_err().message.ends_with(says), "{text}");
     }
