@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crewagent_adapters::mcp::McpServer;
-use crewagent_core::tool::fixture::ServerTool;
+use crewagent_core::tool::server_tool::ServerTool;
 use crewagent_engine::cancel::{Cancel, Deadline};
 use crewagent_engine::store::{Settings, Store};
 use crewagent_engine::tool_server::{
