@@ -53,7 +53,10 @@ async function reload(tab) {
 }
 
 describe('things that are lost', () => {
-  it('a project whose folder moves while its run is open says so, and goes on where it was located', withWaitingRun(async ({ tab, shop, field, send, written }) => {
+  it('a project whose folder moves while its run is open says so, and goes on where it was located', withWaitingRun(async ({ tab, shop, run, field, send, untilReleased, written }) => {
+    // A page that still hears of its run could find out before the user sends anything.
+    await untilReleased(run);
+    await reload(tab);
     const away = `${shop.path}-away`;
     await rename(shop.path, away);
     await send(ANSWER);
