@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 /** Modules that every page needs. */
 const BASE =
-  /node_modules\/(svelte|clsx|esm-env)\/|preload-helper|src\/lib\/(api\/(client|hidden|stream)|state\/(app|prefs|route|shell|toasts|drop|files)\.|i18n\/index|keys|actions|names|payload|screens|status)|src\/(App|shell\/(Rail|StatusBar|TopBar))\.svelte|src\/ui\/(Icon|StateIcon|Pill|Fault|Ticks|ServerText|Split|Waiting|Toasts)\.svelte/;
+  /node_modules\/(svelte|clsx|esm-env)\/|preload-helper|src\/lib\/(api\/(client|hidden|stream)|state\/(app|prefs|route|shell|toasts|confirm|drop|files)\.|i18n\/index|keys|actions|names|payload|screens|status)|src\/(App|shell\/(Rail|StatusBar|TopBar))\.svelte|src\/ui\/(Icon|StateIcon|Pill|Fault|Ticks|ServerText|Split|Waiting|Toasts)\.svelte/;
 
 export default defineConfig({
   plugins: [svelte()],

@@ -118,21 +118,21 @@ describe('a package that is removed', () => {
   it('of two with the same name is the one that was meant', withFixture({}, async ({ tab, api, go, folder, importPackage }) => {
     await importPackage(await alterExample(folder, 'again', 'hello-branch', { 'bmad.json': (json) => void (json.description = 'Made anew.') }));
     const [first] = (await listPackages(api)).filter((one) => one.name === 'hello-branch');
-    tab.on('dialog', (dialog) => void dialog.accept());
     await go('settings/packages');
     const lines = tab.getByRole('listitem').filter({ hasText: 'hello-branch@0.1.0' });
     await lines.nth(1).waitFor();
     await lines.first().getByRole('button', { name: 'Remove' }).click();
+    await tab.getByRole('dialog', { name: 'Remove the package' }).getByRole('button', { name: 'Remove' }).click();
     await eventually(async () => assert.equal(await lines.count(), 1));
     assert.equal((await listPackages(api)).some((one) => one.sha256 === first.sha256), false);
   }));
 
   it('is not chosen any more, and one that is not there is named', withFixture({ packages: ['hello-branch', 'create-story-micro'] }, async ({ tab, go, project }) => {
     const shop = await project('shop');
-    tab.on('dialog', (dialog) => void dialog.accept());
     await go('project', shop.id, 'packages?package=hello-branch%400.1.0');
     await tab.getByText('A small package with one decision.').waitFor();
     await tab.getByRole('button', { name: 'Remove' }).click();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await until('another one is shown', async () => (await tab.getByLabel('Package', { exact: true }).inputValue()).startsWith('create-story-micro'));
     await go('project', shop.id, 'packages?package=hello-branch%400.1.0');
     await tab.getByRole('alert').getByText('The package hello-branch@0.1.0 is not in the store').waitFor();

@@ -216,9 +216,9 @@ describe('a project whose folder moved', () => {
     const gone = await project('gone');
     await rm(gone.path, { recursive: true });
     await go();
-    tab.once('dialog', (dialog) => void dialog.accept());
     const card = tab.locator('.recents > li').filter({ hasText: 'gone' });
     await card.getByRole('button', { name: 'Remove' }).click();
+    await tab.getByRole('dialog', { name: 'Remove the project "gone"' }).getByRole('button', { name: 'Remove' }).click();
     await card.waitFor({ state: 'detached' });
   }));
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { setLanguage } from '../../src/lib/i18n/index.svelte';
+import { question } from '../../src/lib/state/confirm.svelte';
 import { files, OpenFile } from '../../src/lib/state/files.svelte';
 
 interface Asked {
@@ -110,14 +111,28 @@ describe('the tabs of files', () => {
     expect([files.front?.path, files.front?.draft]).toEqual(['a.md', 'mine']);
   });
 
-  it('give way to their neighbour', () => {
+  it('give way to their neighbour', async () => {
     for (const path of ['b.md', 'c.md', 'd.md']) files.show('r', path);
     files.current = 'c.md';
-    files.close('c.md');
+    await files.close('c.md');
     expect(files.current).toBe('d.md');
-    files.close('d.md');
+    await files.close('d.md');
     expect(files.current).toBe('b.md');
-    files.close('b.md');
+    await files.close('b.md');
     expect(files.current).toBe(null);
+  });
+
+  it('with unsaved text close only after a yes', async () => {
+    files.show('s', 'a.md');
+    await asked.shift()?.answer('one');
+    if (files.front) files.front.draft = 'mine';
+    const first = files.close('a.md');
+    // A second question takes the place of the first, which counts as a no.
+    const second = files.close('a.md');
+    await first;
+    expect(files.front?.path).toBe('a.md');
+    question()?.answer(true);
+    await second;
+    expect([files.open.length, question()]).toEqual([0, null]);
   });
 });

@@ -135,7 +135,7 @@ fn remove(asked: ParsedRequest<Reference, RemoveQuery>) -> Result<RemovedPackage
         return Err(Problem::new(wire::Code::Busy, message)
             .hint("Stop what is at work, wait a few seconds, and remove the package then."));
     }
-    let removed = asked.query.confirm || unfinished == 0;
+    let removed = asked.query.confirm;
     if removed {
         store.packages().remove(&found, &mut || {})?;
     }

@@ -342,7 +342,7 @@ pub enum Template {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct RemoveQuery {
-    /// True to remove it although runs and conversations cannot be resumed without it.
+    /// True to remove it. Without it the answer says what needs the package, and nothing is removed.
     #[serde(default)]
     #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
     pub confirm: bool,
@@ -352,7 +352,7 @@ pub struct RemoveQuery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RemovedPackage {
-    /// True if it was removed. If not, the request needs a confirmation.
+    /// True if it was removed: the request had `confirm`.
     pub removed: bool,
     /// Number of conversations, and of incomplete runs, that cannot be resumed without it.
     pub unfinished: u32,

@@ -5,6 +5,7 @@ import type { EditorSnapshot } from '../../files/editor';
 import type { Fault } from '../api/types';
 import { t } from '../i18n/index.svelte';
 import { visible } from '../text';
+import { confirmed } from './confirm.svelte';
 import { toast } from './toasts.svelte';
 
 export class OpenFile {
@@ -152,10 +153,11 @@ class Files {
     this.current = path;
   }
 
-  close(path: string): void {
-    const at = this.open.findIndex((one) => one.path === path);
-    const file = this.open[at];
-    if (file?.dirty && !confirm(t('files.closeDirty', { name: file.name }))) return;
+  async close(path: string): Promise<void> {
+    const file = this.open.find((one) => one.path === path);
+    if (file?.dirty && !(await confirmed({ title: t('files.closeDirty', { name: file.name }), text: t('files.closeDirtyText'), action: t('files.closeAnyway') }))) return;
+    const at = this.open.findIndex((one) => one === file);
+    if (at < 0) return;
     this.open = this.open.filter((one) => one.path !== path);
     // The next tab takes its position.
     if (this.current === path) this.current = (this.open[at] ?? this.open[at - 1])?.path ?? null;

@@ -2955,7 +2955,7 @@ export type RefusalCode = "ENOENT" | "E_SANDBOX_VIOLATION" | "E_READ_LIMIT" | "E
  */
 export type RemoveQuery = { 
 /**
- * True to remove it although runs and conversations cannot be resumed without it.
+ * True to remove it. Without it the answer says what needs the package, and nothing is removed.
  */
 confirm?: boolean, };
 
@@ -2973,7 +2973,7 @@ runs: Array<string>, };
  */
 export type RemovedPackage = { 
 /**
- * True if it was removed. If not, the request needs a confirmation.
+ * True if it was removed: the request had `confirm`.
  */
 removed: boolean, 
 /**
