@@ -39,6 +39,7 @@ pub(crate) use self::system::{
     CompletionsArgs, ConfigArgs, ConfigCommand, DemoArgs, DoctorArgs, UiArgs,
 };
 pub(crate) use self::tools::{ToolsCommand, ToolsListArgs};
+use crate::language::Language;
 
 /// The numbers are a contract.
 const EXIT_CODES: &str = "\
@@ -67,6 +68,10 @@ pub(crate) struct Args {
     /// The folder for packages, runs and settings [default: the platform's data folder]
     #[arg(long, global = true, env = "CREWAGENT_HOME", value_name = "DIR", hide_env_values = true)]
     pub(crate) home: Option<PathBuf>,
+    /// The language of messages and help [env: CREWAGENT_LANG] [default: the system's, otherwise en]
+    #[arg(long, global = true, value_enum, value_name = "LANG")]
+    #[allow(dead_code, reason = "the language is chosen before the command line is read")]
+    pub(crate) lang: Option<Language>,
     /// Without a command, opens the app in the browser, like `ui`
     #[command(subcommand)]
     pub(crate) command: Option<CliCommand>,

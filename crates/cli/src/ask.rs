@@ -7,6 +7,8 @@ use crewagent_core::question::{Question, QuestionKind};
 use inquire::validator::Validation;
 use inquire::{Confirm, InquireError, Text};
 
+use crate::language;
+
 /// The result of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TypedInput {
@@ -30,9 +32,16 @@ pub(crate) fn text(question: Option<&Question>) -> anyhow::Result<TypedInput> {
         let problem = own.as_ref().and_then(|question| question.answer(words).err());
         Ok(problem.map_or(Validation::Valid, |problem| Validation::Invalid(problem.into())))
     };
-    let prompt = if question.is_some() { "Your answer:" } else { "You:" };
+    let prompt = if question.is_some() {
+        language::text("Your answer:", "你的回答：")
+    } else {
+        language::text("You:", "你：")
+    };
     let asked = Text::new(prompt)
-        .with_help_message("Enter sends it, Esc leaves the run waiting")
+        .with_help_message(language::text(
+            "Enter sends it, Esc leaves the run waiting",
+            "回车发送，Esc 让运行继续等待",
+        ))
         .with_validator(check)
         .prompt();
     to_input(asked).map(|input| match input {
@@ -46,7 +55,10 @@ pub(crate) fn confirm(question: &str) -> anyhow::Result<bool> {
     match Confirm::new(question).with_default(false).prompt() {
         Ok(agreed) => Ok(agreed),
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(false),
-        Err(error) => Err(error).context("cannot ask in this terminal; add --yes"),
+        Err(error) => Err(error).context(language::text(
+            "cannot ask in this terminal; add --yes",
+            "此终端无法询问；请加上 --yes",
+        )),
     }
 }
 
@@ -55,6 +67,9 @@ fn to_input(asked: Result<String, InquireError>) -> anyhow::Result<TypedInput> {
         Ok(words) => Ok(TypedInput::Text(words)),
         Err(InquireError::OperationCanceled) => Ok(TypedInput::Leave),
         Err(InquireError::OperationInterrupted) => Ok(TypedInput::Interrupt),
-        Err(error) => Err(error).context("cannot ask in this terminal; answer with --input"),
+        Err(error) => Err(error).context(language::text(
+            "cannot ask in this terminal; answer with --input",
+            "此终端无法询问；请用 --input 作答",
+        )),
     }
 }

@@ -5,6 +5,7 @@ mod ask;
 mod cmd;
 mod console;
 mod interrupt;
+mod language;
 mod model;
 mod outcome;
 mod paint;
@@ -12,18 +13,26 @@ mod render;
 mod resume_hint;
 mod shell;
 mod terminal;
+mod usage;
 mod when;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::args::Args;
 use crate::console::Console;
+use crate::language::say;
 use crate::outcome::Outcome;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let arguments: Vec<_> = std::env::args_os().collect();
+    language::choose(&arguments);
+    let mut command = language::help::localized(Args::command());
+    let args = command
+        .try_get_matches_from_mut(arguments)
+        .and_then(|matches| Args::from_arg_matches(&matches))
+        .unwrap_or_else(|error| usage::exit(&error));
     let mut console = Console::new();
     let outcome = cmd::run(args, &mut console)
         .unwrap_or_else(|error| Outcome::of_error(&error, &mut console));
@@ -32,7 +41,10 @@ fn main() -> ExitCode {
         // The reader closed the pipe, as in `crewagent package list | head -1`; the outcome stands.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => outcome.exit_code(),
         Err(error) => {
-            console.error(format_args!("error: cannot write to standard output: {error}"));
+            console.error(say!(
+                "error: cannot write to standard output: {error}",
+                "错误：无法写到标准输出：{error}"
+            ));
             ExitCode::FAILURE
         }
     }

@@ -2,15 +2,17 @@
 
 use jiff::Timestamp;
 
+use crate::language::{say, text};
+
 /// Formats how long ago a time is.
 pub(crate) fn ago(time: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second() - time.as_second();
     match seconds {
-        ..60 => "just now".to_owned(),
-        60..3600 => format!("{} min ago", seconds / 60),
-        3600..86_400 => format!("{} h ago", seconds / 3600),
-        86_400..172_800 => "yesterday".to_owned(),
-        172_800..2_592_000 => format!("{} days ago", seconds / 86_400),
+        ..60 => text("just now", "刚刚").to_owned(),
+        60..3600 => say!("{} min ago", "{} 分钟前", seconds / 60),
+        3600..86_400 => say!("{} h ago", "{} 小时前", seconds / 3600),
+        86_400..172_800 => text("yesterday", "昨天").to_owned(),
+        172_800..2_592_000 => say!("{} days ago", "{} 天前", seconds / 86_400),
         _ => date(time),
     }
 }

@@ -15,6 +15,7 @@ mod forks;
 mod fuzz_corpus;
 mod golden;
 mod interrupts;
+mod language;
 mod mcp;
 mod models;
 mod record;
