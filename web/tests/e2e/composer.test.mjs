@@ -10,6 +10,7 @@ import { eventually, until } from './harness.mjs';
 const words = (count) => Array.from({ length: count }, (_, at) => `w${at + 1}`).join(' ');
 const slow = { characters: 6, milliseconds: 20 };
 const write = (name) => ({ 'fs.write': { path: `@project/artifacts/${name}.md`, content: '# It\n' } });
+const gap = (log) => log.evaluate((node) => node.scrollHeight - node.scrollTop - node.clientHeight);
 const choice = { 'ui.ask_user': { question: 'Which one?', kind: 'choice', options: [{ value: 'a', label: 'The first' }, { value: 'b', label: 'The second' }] } };
 
 /** Makes a test of a run whose model says these replies at the first node, in view. */
@@ -90,7 +91,6 @@ describe('a message that is sent while the model is at work', () => {
 describe('a long reply', () => {
   const LONG = [{ say: `${words(1500)}?`, pace: { characters: 12, milliseconds: 20 } }, { say: 'Done. What else?' }];
   const top = (log) => log.evaluate((node) => node.scrollTop);
-  const gap = (log) => log.evaluate((node) => node.scrollHeight - node.scrollTop - node.clientHeight);
 
   it('is let go of by a small move of the bar, and what the inspector showed does not hold the list', withRun(LONG, async ({ tab, log, pill }) => {
     await until('the list is longer than the page', async () => (await top(log)) > 60);
@@ -127,6 +127,22 @@ describe('a long reply', () => {
     await tab.getByRole('banner').getByRole('button', { name: 'Resume' }).click();
     await until('the list is longer than the page', async () => (await top(log)) > 200);
     await until('the end is held', async () => (await gap(log)) < 40);
+  }));
+});
+
+describe('a burst of replies', () => {
+  const burst = Array.from({ length: 24 }, (_, at) => ({ say: `${at + 1}. ${words(40 + 30 * (at % 4))}`, calls: [write(`part-${at}`)] }));
+
+  it('is followed to its end while the window changes its size on a slow machine', withRun([...burst, { calls: [choice] }], async ({ tab, context, log }) => {
+    const session = await context.newCDPSession(tab);
+    await session.send('Emulation.setCPUThrottlingRate', { rate: 6 });
+    const options = tab.getByRole('radio');
+    for (let at = 0; at < 30 && (await options.count()) === 0; at += 1) await tab.setViewportSize({ width: 1440 - 240 * (at % 3), height: 900 - 150 * (at % 2) });
+    await options.first().waitFor();
+    await until('the end is held', async () => (await gap(log)) < 4);
+    await tab.setViewportSize({ width: 1440, height: 600 });
+    await until('the end is held', async () => (await gap(log)) < 4);
+    assert.equal(await tab.getByRole('button', { name: 'To the end' }).count(), 0);
   }));
 });
 
