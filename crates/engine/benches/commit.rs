@@ -131,7 +131,7 @@ fn commit(tools: &Tools<'_>, before: &StateDocument, proposed: &Proposed) -> Dur
         old: before,
         new: proposed,
         workflow: tools.workflow.unwrap(),
-        exists: &|path| tools.mounts.exists(path.vpath()).unwrap() == Ok(true),
+        exists: &|path| Some(tools.mounts.exists(path.vpath()).unwrap() == Ok(true)),
         created: &[],
         now: NOW,
         missing: MissingRule::Enforce,

@@ -40,8 +40,8 @@ pub struct Proposal<'a> {
     pub old: &'a StateDocument,
     pub new: &'a Proposed,
     pub workflow: &'a Workflow,
-    /// Returns true if the path exists in the project.
-    pub exists: &'a dyn Fn(&ProjectPath) -> bool,
+    /// Returns whether the path exists in the project; none if it cannot be looked at.
+    pub exists: &'a dyn Fn(&ProjectPath) -> Option<bool>,
     /// Files created or changed under the artifacts folder since the last transition.
     pub created: &'a [ProjectPath],
     /// Current time, as RFC 3339.
@@ -75,8 +75,8 @@ impl VisitVariables<'static> {
 #[derive(Clone, Copy)]
 pub struct NodeVisit<'a> {
     pub workflow: &'a Workflow,
-    /// Returns true if the path exists in the project.
-    pub exists: &'a dyn Fn(&ProjectPath) -> bool,
+    /// Returns whether the path exists in the project; none if it cannot be looked at.
+    pub exists: &'a dyn Fn(&ProjectPath) -> Option<bool>,
     pub variables: &'a Map<String, Json>,
     /// Variables before the change that is checked.
     pub old_variables: &'a Map<String, Json>,

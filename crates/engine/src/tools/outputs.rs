@@ -16,7 +16,7 @@ const SHORT: usize = 4096;
 
 /// Files of the project, together with those that the judged call writes.
 pub(crate) struct ProjectLook<'l> {
-    pub(crate) exists: &'l dyn Fn(&ProjectPath) -> bool,
+    pub(crate) exists: &'l dyn Fn(&ProjectPath) -> Option<bool>,
     pub(crate) look: &'l dyn Fn(&ProjectPath) -> Option<FoundOutput>,
 }
 
@@ -39,12 +39,10 @@ pub(crate) fn with_project<T>(
     };
     let sent =
         |path: &ProjectPath| sends.iter().find(|file| file.path.path() == path.vpath()).map(sent);
-    let exists = |path: &ProjectPath| {
-        let is_there = |path: &ProjectPath| match mounts.exists(path.vpath()) {
-            Ok(found) => found == Ok(true),
-            Err(error) => found(Err(error)).is_some(),
-        };
-        sent(path).is_some() || is_there(path)
+    let exists = |path: &ProjectPath| match mounts.exists(path.vpath()) {
+        _ if sent(path).is_some() => Some(true),
+        Ok(there) => Some(there == Ok(true)),
+        Err(error) => found(Err(error)).map(|_| true),
     };
     let look = |path: &ProjectPath| sent(path).or_else(|| found(look(mounts, path)));
     let result = judge(ProjectLook { exists: &exists, look: &look });

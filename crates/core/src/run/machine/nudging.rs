@@ -292,7 +292,7 @@ impl Machine {
         };
         let visit = NodeVisit {
             workflow,
-            exists: &|path| self.knows_output(path, &files),
+            exists: &|path| Some(self.knows_output(path, &files)),
             variables: &self.run_state.variables,
             old_variables: &self.run_state.variables,
             set: VisitVariables { before: &set, named: &[] },

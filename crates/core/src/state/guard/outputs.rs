@@ -102,7 +102,7 @@ impl JudgedOutputs {
 
     /// Checks that there is a file for each name in `keep`.
     pub(super) fn check_kept(&mut self, visit: &NodeVisit<'_>) {
-        let gone = visit.outputs.keep.iter().filter(|path| !(visit.exists)(path));
+        let gone = visit.outputs.keep.iter().filter(|path| (visit.exists)(path) != Some(true));
         let gone = gone
             .map(|path| OpenOutput { name: path.to_string(), gap: OutputGap::NothingToKeep })
             .collect::<Vec<_>>();
@@ -161,7 +161,7 @@ fn is_kept(at: &NodeVisit<'_>, path: &ProjectPath) -> bool {
 
 fn gap(at: &NodeVisit<'_>, node: &Node, path: &ProjectPath) -> Option<OutputGap> {
     let VisitOutputs { rule, visit, look, .. } = at.outputs;
-    if !(at.exists)(path) {
+    if (at.exists)(path) != Some(true) {
         return Some(OutputGap::Missing);
     }
     if rule == OutputRule::Exist {

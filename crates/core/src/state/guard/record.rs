@@ -106,7 +106,7 @@ fn artifacts(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
         listed.into_iter().filter_map(|path| ProjectPath::parse(path).ok()).collect();
     let declared = declared_files(proposal, new);
     for path in proposal.created {
-        let is_new = !known.contains(path) && (proposal.exists)(path);
+        let is_new = !known.contains(path) && is_kept(proposal, path);
         if is_new && (declared.contains(path) || !is_copy(proposal, path, &declared)) {
             known.push(path.clone());
             books.append("artifacts", json!(path));
@@ -116,9 +116,17 @@ fn artifacts(books: &mut Books, proposal: &Proposal<'_>, new: &StateDocument) {
 
 /// Returns true if an artifact is one that the run removed.
 fn is_gone(proposal: &Proposal<'_>, path: &str) -> bool {
-    ProjectPath::parse(path).is_ok_and(|path| {
-        proposal.outputs.visit.removed.contains(path.as_str()) && !(proposal.exists)(&path)
-    })
+    ProjectPath::parse(path)
+        .is_ok_and(|path| has_removed(proposal, &path) && (proposal.exists)(&path) != Some(true))
+}
+
+/// Returns true if a file that the run wrote is there. One that cannot be looked at is, unless the run removed it.
+fn is_kept(proposal: &Proposal<'_>, path: &ProjectPath) -> bool {
+    (proposal.exists)(path).unwrap_or_else(|| !has_removed(proposal, path))
+}
+
+fn has_removed(proposal: &Proposal<'_>, path: &ProjectPath) -> bool {
+    proposal.outputs.visit.removed.contains(path.as_str())
 }
 
 /// Returns the files that the node of the change declares as outputs.
@@ -137,7 +145,8 @@ fn declared_files(proposal: &Proposal<'_>, new: &StateDocument) -> Vec<ProjectPa
 /// Returns true if a file has the bytes of a declared output.
 fn is_copy(proposal: &Proposal<'_>, path: &ProjectPath, declared: &[ProjectPath]) -> bool {
     let digest = |path: &ProjectPath| (proposal.outputs.look)(path).and_then(|file| file.sha256);
-    let mut outputs = declared.iter().filter(|output| (proposal.exists)(output)).peekable();
+    let mut outputs =
+        declared.iter().filter(|output| (proposal.exists)(output) == Some(true)).peekable();
     outputs.peek().is_some()
         && digest(path).is_some_and(|own| outputs.any(|output| digest(output) == Some(own.clone())))
 }

@@ -32,6 +32,8 @@ struct Run {
     workflow: Workflow,
     state: StateDocument,
     files: Vec<String>,
+    /// Files that the system does not let the run look at.
+    denied: Vec<String>,
     created: Vec<ProjectPath>,
     /// Contents of files that are not text in the making; others have a text of their own.
     contents: BTreeMap<String, FoundOutput>,
@@ -57,6 +59,7 @@ impl Run {
             workflow,
             state,
             files: Vec::new(),
+            denied: Vec::new(),
             created: Vec::new(),
             contents: BTreeMap::new(),
             visit: VisitFiles::default(),
@@ -122,7 +125,10 @@ impl Run {
         named: &[String],
         keep: &[ProjectPath],
     ) -> Result<StateTransition, Refusal> {
-        let exists = |path: &ProjectPath| self.files.iter().any(|file| file == path.as_str());
+        let exists = |path: &ProjectPath| {
+            let is_named = |file: &String| file == path.as_str();
+            (!self.denied.iter().any(is_named)).then(|| self.files.iter().any(is_named))
+        };
         let look = |path: &ProjectPath| self.contents.get(path.as_str()).cloned();
         check(&Proposal {
             old: &self.state,

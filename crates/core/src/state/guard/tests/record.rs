@@ -83,6 +83,18 @@ fn created_files_are_recorded_even_with_a_change_of_the_body() {
 }
 
 #[test]
+fn a_created_file_that_cannot_be_looked_at_is_recorded_unless_the_run_removed_it() {
+    let mut run = branch().having(&["artifacts/b.md"]);
+    run.denied = ["artifacts/a.md", "artifacts/moved.md"].map(str::to_owned).into();
+    run.visit.removed = ["artifacts/moved.md".to_owned()].into();
+    run.created = ["artifacts/a.md", "artifacts/b.md", "artifacts/moved.md"]
+        .map(|path| ProjectPath::parse(path).unwrap())
+        .to_vec();
+    let transition = check_accepted(run.write(format!("{}more\n", run.state.text())));
+    assert_eq!(transition.document().front().artifacts, ["artifacts/a.md", "artifacts/b.md"]);
+}
+
+#[test]
 fn the_end_node_is_recorded_when_only_the_status_says_complete() {
     let run = Run::new(fixture::create_story()).at("end-99").with_missing(MissingRule::Off);
     let transition = check_accepted(run.patch(json!({"workflowStatus.set": "complete"})));
