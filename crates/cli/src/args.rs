@@ -6,6 +6,7 @@ mod models;
 mod package;
 #[cfg(test)]
 mod reach;
+mod removal;
 mod run;
 mod runs;
 mod system;
@@ -28,8 +29,9 @@ pub(crate) use self::models::{
 };
 pub(crate) use self::package::{
     ExplainArgs, GraphArgs, GraphFormat, GraphTheme, ImportArgs, ListArgs, NewArgs, PackArgs,
-    PackageCommand, ReportFormat, RmArgs, ShowArgs, TemplateArg, ValidateArgs,
+    PackageCommand, PruneArgs, ReportFormat, RmArgs, ShowArgs, TemplateArg, ValidateArgs,
 };
+pub(crate) use self::removal::RemovalArgs;
 pub(crate) use self::run::{BoundsArgs, ConversationOptions, RecordingArgs, ResumeArgs, RunArgs};
 pub(crate) use self::runs::{
     ForgetArgs, ProjectsArgs, ProjectsCommand, ProjectsListArgs, RelinkArgs, RunsArgs, RunsCommand,

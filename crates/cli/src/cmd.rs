@@ -13,6 +13,7 @@ mod models;
 mod package;
 mod projects;
 mod record;
+pub(crate) mod removal;
 mod resume;
 mod run;
 mod run_driver;

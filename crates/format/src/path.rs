@@ -6,9 +6,8 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use thiserror::Error;
-use unicode_normalization::UnicodeNormalization as _;
 
-use crate::text::is_unsafe_char;
+use crate::text::{folded, is_unsafe_char};
 
 const MAX_COMPONENT: usize = 255;
 const MAX_PATH: usize = 1024;
@@ -81,13 +80,7 @@ impl PackagePath {
 
     /// Folds the path: equal results name one file where neither case nor the spelling of accents matters.
     pub fn folded(&self) -> String {
-        if self.0.is_ascii() {
-            return self.0.to_ascii_lowercase();
-        }
-        // Upper and then lower case folds what one of the two would miss, such as `ß` and `SS`, or the two small
-        // sigmas.
-        let decomposed: String = self.0.nfd().collect();
-        decomposed.to_uppercase().to_lowercase().nfc().collect()
+        folded(&self.0)
     }
 }
 

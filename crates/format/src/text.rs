@@ -1,6 +1,7 @@
-//! Positions in a text: byte spans, and the line and column that users see.
+//! Positions in a text (byte spans, and the line and column that users see), and its characters.
 
 use serde::Serialize;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Half-open range of bytes in one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -33,6 +34,16 @@ impl Span {
         let line = rest.lines().next().unwrap_or_default();
         Self::new(self.start, self.start + line.len())
     }
+}
+
+/// Folds a text: equal results differ at most in case and in the spelling of accents.
+pub fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    // Upper and then lower case folds what one of the two would miss, such as `ß` and `SS`, or the two small sigmas.
+    let decomposed: String = text.nfd().collect();
+    decomposed.to_uppercase().to_lowercase().nfc().collect()
 }
 
 /// Returns true for characters that must be escaped in a terminal, a name or a log: they move the cursor, are

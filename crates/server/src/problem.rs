@@ -208,7 +208,9 @@ impl From<FindError> for Problem {
                     .hint(format!("Did you mean `{similar}`?"))
             }
             FindError::UnknownVersion { .. } => Self::missing(error.to_string()),
-            FindError::Ambiguous { .. } => Self::invalid(error.to_string()),
+            FindError::Ambiguous { .. } | FindError::Several { .. } => {
+                Self::invalid(error.to_string())
+            }
             FindError::Damaged(damaged) => (*damaged).into(),
             FindError::Store(error) => error.into(),
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use super::removal::RemovalArgs;
 use super::run::{BoundsArgs, ConversationOptions};
 
 #[derive(Debug, clap::Args)]
@@ -111,7 +112,6 @@ pub(crate) struct ChatsRmArgs {
     /// Keep the runs started from them
     #[arg(long)]
     pub(crate) keep_runs: bool,
-    /// Do not ask for confirmation
-    #[arg(long, short = 'y')]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) removal: RemovalArgs,
 }

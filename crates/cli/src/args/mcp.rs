@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use super::removal::RemovalArgs;
+
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
@@ -86,7 +88,6 @@ pub(crate) struct McpRmArgs {
     /// Configured servers
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Do not ask for confirmation
-    #[arg(long, short = 'y')]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) removal: RemovalArgs,
 }

@@ -2,6 +2,8 @@
 
 use clap::Subcommand;
 
+use super::removal::RemovalArgs;
+
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ModelsArgs {
@@ -118,7 +120,6 @@ pub(crate) struct ModelsRmArgs {
     /// Configured models
     #[arg(required = true, value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Do not ask for confirmation
-    #[arg(long, short = 'y')]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) removal: RemovalArgs,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
+use super::removal::RemovalArgs;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum PackageCommand {
     /// Check packages and report every mistake
@@ -18,6 +20,8 @@ pub(crate) enum PackageCommand {
     Show(ShowArgs),
     /// Remove imported packages from the store
     Rm(RmArgs),
+    /// Remove old builds: those that a later import of the same version replaced, and that no unfinished run needs
+    Prune(PruneArgs),
     /// Create a new package that validates and runs
     New(NewArgs),
     /// Draw the graph of a workflow
@@ -89,9 +93,17 @@ pub(crate) struct RmArgs {
     /// Imported packages, as NAME, NAME@VERSION or digest
     #[arg(required = true, value_name = "NAME")]
     pub(crate) packages: Vec<String>,
-    /// Do not ask for confirmation
-    #[arg(long, short = 'y')]
-    pub(crate) yes: bool,
+    /// Also remove a package that unfinished runs need; they cannot be resumed until it is imported again
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) removal: RemovalArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PruneArgs {
+    #[command(flatten)]
+    pub(crate) removal: RemovalArgs,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use super::removal::RemovalArgs;
+
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct RunsArgs {
@@ -73,10 +75,10 @@ pub(crate) struct RunsForkArgs {
     /// Also restore the project's files to that moment
     #[arg(long)]
     pub(crate) files: bool,
-    /// Do not ask for confirmation
+    /// Do not ask for confirmation; required where no terminal can ask
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
-    /// Print JSON; does not ask for confirmation
+    /// Print JSON; with --files, requires --yes
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -95,7 +97,7 @@ pub(crate) struct RunsRevertArgs {
     /// Show what would be undone, but change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Do not ask for confirmation
+    /// Do not ask for confirmation; required where no terminal can ask
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 }
@@ -105,9 +107,8 @@ pub(crate) struct RunsRmArgs {
     /// Runs: their ids, the start or end of them, or `latest`
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<String>,
-    /// Do not ask for confirmation
-    #[arg(long, short = 'y')]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) removal: RemovalArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -151,7 +152,6 @@ pub(crate) struct ForgetArgs {
     /// The project: its id, the start of it, its name or its folder
     #[arg(value_name = "ID")]
     pub(crate) project: String,
-    /// Do not ask for confirmation
-    #[arg(long, short = 'y')]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) removal: RemovalArgs,
 }

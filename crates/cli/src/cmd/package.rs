@@ -6,6 +6,7 @@ mod import;
 mod list;
 mod new;
 mod pack;
+mod prune;
 mod rm;
 mod show;
 mod validate;
@@ -36,6 +37,7 @@ pub(crate) fn run(
         PackageCommand::List(args) => list::run(&args, &Store::open(home)?, console),
         PackageCommand::Show(args) => show::run(&args, &Store::open(home)?, console),
         PackageCommand::Rm(args) => rm::run(&args, &Store::open(home)?, console),
+        PackageCommand::Prune(args) => prune::run(&args, &Store::open(home)?, console),
         PackageCommand::Graph(args) => graph::run(&args, &Store::open(home)?, console),
     }
 }

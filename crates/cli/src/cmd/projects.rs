@@ -7,7 +7,7 @@ use crewagent_engine::store::{Of, Project, RunSummary, Store};
 use serde_json::json;
 
 use crate::args::{ForgetArgs, ProjectsArgs, ProjectsCommand, ProjectsListArgs, RelinkArgs};
-use crate::ask;
+use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
@@ -131,16 +131,13 @@ fn forget(args: &ForgetArgs, store: &Store, console: &mut Console) -> anyhow::Re
             "conversation"
         )
     );
-    if !args.yes && ask::is_possible() {
-        let question =
-            format!("Forget {} with {count}? The folder itself is not touched.", project.id);
-        if !ask::confirm(&question)? {
-            console.line("Nothing was forgotten.");
-            return Ok(Outcome::Cancelled);
-        }
+    let line = format!("{}  {count}  {}", project.id, project.path.display());
+    let question = "Forget the project, with its runs and conversations? The folder stays.";
+    if !removal::agreed([line], question, args.removal, console)? {
+        return Ok(Outcome::Cancelled);
     }
     store.projects().forget(&project.id)?;
-    let id = paint::styled(NAME, &project.id);
-    console.line(format_args!("{} {id} ({count})", paint::styled(GOOD, "forgot")));
-    Ok(Outcome::Done)
+    let mut removed = Removed::new(args.removal);
+    removed.report(project.id.as_str(), &format!(" ({count})"), console);
+    Ok(removed.finish(console))
 }

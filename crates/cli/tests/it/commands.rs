@@ -119,10 +119,10 @@ fn a_package_lives_in_the_store_until_it_is_removed() {
             .contains("decide-02-project-type")
     );
     assert_eq!(world.run(&["package", "validate", "hello-branch"]).code, 0);
-    let slip = world.run(&["package", "rm", "hello-branch", "helo-branch"]);
+    let slip = world.run(&["package", "rm", "hello-branch", "helo-branch", "--yes"]);
     assert_eq!(slip.code, 2);
     assert!(slip.err.contains("did you mean `hello-branch`"), "{}", slip.err);
-    assert_eq!(world.run(&["package", "rm", "hello-branch"]).code, 0);
+    assert_eq!(world.run(&["package", "rm", "hello-branch", "--yes"]).code, 0);
     assert!(world.run(&["package", "list"]).out.contains("No packages yet"));
 }
 

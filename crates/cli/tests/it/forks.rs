@@ -33,6 +33,20 @@ fn a_run_goes_on_from_a_node_of_another_one() {
 }
 
 #[test]
+fn files_change_only_with_a_yes() {
+    let world = completed();
+    let fork = ["runs", "fork", "latest", "--at", "step-02-write", "--files"];
+    for args in [&["runs", "revert", "latest"][..], &fork, &[&fork[..], &["--json"]].concat()] {
+        let ran = world.run(args);
+        assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
+        assert!(ran.err.contains("add --yes"), "{args:?}: {}", ran.err);
+        assert!(world.path("project/artifacts/brief.md").exists());
+    }
+    assert!(world.run(&["runs", "revert", "latest"]).out.contains("artifacts/brief.md"));
+    assert_eq!(world.run(&["runs", "list", "--json"]).out.matches("runId").count(), 1);
+}
+
+#[test]
 fn a_node_that_the_run_did_not_come_to_is_named() {
     let world = completed();
     for name in ["step-03", "step-01-ask#2", ""] {

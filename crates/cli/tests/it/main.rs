@@ -20,6 +20,7 @@ mod mcp;
 mod models;
 mod record;
 mod records;
+mod removals;
 mod runs;
 mod server;
 mod support;

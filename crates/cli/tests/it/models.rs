@@ -262,7 +262,7 @@ fn models_are_added_listed_chosen_and_removed() {
     let kept = std::fs::read_to_string(world.path("store/credentials.toml")).unwrap();
     assert!(kept.contains(KEY));
 
-    let removed = world.run(&["models", "rm", "big"]);
+    let removed = world.run(&["models", "rm", "big", "--yes"]);
     assert!(removed.out.contains("and its key"), "{removed:?}");
     assert!(!config(&world).contains("big"), "{}", config(&world));
     let kept = std::fs::read_to_string(world.path("store/credentials.toml")).unwrap();

@@ -100,10 +100,10 @@ fn runs_are_removed_all_or_none() {
     let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &[]);
     let id = world.run_id();
-    let slip = world.run(&["runs", "rm", &id, "nope"]);
+    let slip = world.run(&["runs", "rm", &id, "nope", "--yes"]);
     assert_eq!(slip.code, 2);
     assert_eq!(world.run_id(), id);
-    let removed = world.run(&["runs", "rm", &id]);
+    let removed = world.run(&["runs", "rm", &id, "--yes"]);
     assert_eq!(removed.code, 0, "{removed:?}");
     assert!(world.run(&["runs", "list", "--all"]).out.contains("No runs yet"));
     assert!(!world.path("project/artifacts/x").exists());
@@ -114,7 +114,7 @@ fn runs_are_removed_all_or_none() {
 fn a_run_outlives_its_package_in_the_log() {
     let world = CliFixture::with_tiny();
     world.run_tiny("tiny.yaml", &["--input", "x"]);
-    world.run(&["package", "rm", "tiny"]);
+    world.run(&["package", "rm", "tiny", "--yes"]);
     for command in ["show", "logs"] {
         let ran = world.run(&["runs", command]);
         assert_eq!(ran.code, 0, "{ran:?}");
@@ -142,7 +142,7 @@ fn projects_are_listed_relinked_and_forgotten() {
         (&true.into(), &1.into())
     );
     let id = listed["projects"][0]["id"].as_str().unwrap();
-    assert_eq!(world.run(&["projects", "forget", id]).code, 0);
+    assert_eq!(world.run(&["projects", "forget", id, "--yes"]).code, 0);
     assert!(world.run(&["projects"]).out.contains("No projects yet"));
     assert!(world.path("moved").is_dir());
 }

@@ -362,6 +362,7 @@ fn removing_runs_asks_first() {
     let id = world.run_id();
     let mut terminal = start(&world, &["runs", "rm", "latest"]);
     terminal.wait_for("Remove 1 run").unwrap();
+    assert!(terminal.screen.text().contains(&id), "the run is named before the question");
     terminal.press("n\r").unwrap();
     assert_eq!(ended(terminal).0, 130);
     assert_eq!(world.run_id(), id);
@@ -369,6 +370,21 @@ fn removing_runs_asks_first() {
     terminal.wait_for("Remove 1 run").unwrap();
     terminal.press("y\r").unwrap();
     assert_eq!(ended(terminal).0, 0);
+}
+
+#[test]
+fn the_files_are_on_the_screen_before_a_revert_asks() {
+    let world = CliFixture::with_tiny();
+    world.run_tiny("tiny.yaml", &["--input", "a brief"]);
+    let mut terminal = start(&world, &["runs", "revert", "latest"]);
+    terminal.wait_for("Take back 2 files").unwrap();
+    let shown = terminal.screen.text();
+    let (files, question) =
+        (shown.find("artifacts/brief.md").unwrap(), shown.find("Take back").unwrap());
+    assert!(files < question, "{shown}");
+    terminal.press("n\r").unwrap();
+    assert_eq!(ended(terminal).0, 130);
+    assert!(world.path("project/artifacts/brief.md").exists());
 }
 
 #[test]

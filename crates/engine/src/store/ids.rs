@@ -3,12 +3,13 @@
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use crewagent_format::text::folded;
 use crewagent_source::names::slug;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Longest id, in characters.
+/// Longest id, in bytes.
 const MAX_ID: usize = 100;
 /// Digits and letters that are hard to confuse.
 const ALPHABET: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz0";
@@ -38,17 +39,18 @@ impl RunId {
 impl ProjectId {
     /// Generates an id for a folder of this name.
     pub fn fresh(name: &str) -> Self {
-        let slug: String = slug(name).chars().take(40).collect();
+        let slug = slug(name).unwrap_or_else(|| "project".to_owned());
+        let slug: String = slug.chars().take(40).collect();
         Self(format!("{}-{}", slug.trim_end_matches('-'), random(5)))
     }
 }
 
 macro_rules! id {
-    ($($id:ident)*) => {$(
+    ($($id:ident by $checked:ident)*) => {$(
         impl $id {
             /// Parses an id.
             pub fn parse(text: &str) -> Result<Self, BadId> {
-                if is_id(text) { Ok(Self(text.to_owned())) } else { Err(BadId(text.to_owned())) }
+                $checked(text).map(Self).ok_or_else(|| BadId(text.to_owned()))
             }
 
             /// Returns the id as text.
@@ -67,7 +69,7 @@ macro_rules! id {
             type Error = BadId;
 
             fn try_from(text: String) -> Result<Self, BadId> {
-                if is_id(&text) { Ok(Self(text)) } else { Err(BadId(text)) }
+                Self::parse(&text)
             }
         }
 
@@ -79,11 +81,22 @@ macro_rules! id {
     )*};
 }
 
-id!(RunId ProjectId);
+id!(RunId by checked_run ProjectId by checked_project);
+
+fn checked_run(text: &str) -> Option<String> {
+    (text.is_ascii() && is_id(text)).then(|| text.to_owned())
+}
+
+/// Checks the id of a project, which has letters of the folder's script. Some disks list a name with its accents spelled
+/// another way; the id has one spelling.
+fn checked_project(text: &str) -> Option<String> {
+    let is_small = !text.contains(char::is_uppercase);
+    is_small.then(|| folded(text)).filter(|id| is_id(id))
+}
 
 fn is_id(text: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=MAX_ID).contains(&text.len()) && text.bytes().all(fits) && !text.starts_with('-')
+    let fits = |c: char| (c.is_alphanumeric() && !c.is_uppercase()) || c == '-';
+    (1..=MAX_ID).contains(&text.len()) && text.chars().all(fits) && !text.starts_with('-')
 }
 
 /// Returns a random number, from the seed that the standard library draws for its maps.
@@ -115,7 +128,7 @@ mod tests {
     fn an_id_is_a_plain_name() {
         check_id("20261115-083015-k3f9w", true);
         check_id("my-app-2", true);
-        for bad in ["", ".", "..", "a/b", "a\\b", ".new-x", "-x", "A", "a b", "ä", "a\0"] {
+        for bad in ["", ".", "..", "a/b", "a\\b", ".new-x", "-x", "A", "Ä", "a b", "💥", "a\0"] {
             check_id(bad, false);
         }
         check_id(&"a".repeat(100), true);
@@ -134,9 +147,21 @@ mod tests {
 
     #[test]
     fn a_project_id_is_an_id_whatever_the_folder_is_called() {
-        for name in ["My App!", "日本", "", "../x", &"x".repeat(300)] {
+        for (name, begins) in [
+            ("My App!", "my-app-"),
+            ("项目甲", "项目甲-"),
+            ("Über", "über-"),
+            ("", "project-"),
+            ("💥", "project-"),
+            ("../x", "x-"),
+            (&"x".repeat(300), "xxx"),
+            (&"程".repeat(300), "程程程"),
+        ] {
             let id = ProjectId::fresh(name);
+            assert!(id.as_str().starts_with(begins), "{name}: {id}");
             assert_eq!(ProjectId::parse(id.as_str()), Ok(id));
         }
+        assert_eq!(ProjectId::parse("u\u{308}ber-1").unwrap().as_str(), "über-1");
+        assert!(RunId::parse("über-1").is_err());
     }
 }

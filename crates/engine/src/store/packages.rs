@@ -148,13 +148,26 @@ impl<'s> Packages<'s> {
         self.store.layout.packages()
     }
 
+    /// Finds a package in a folder that an earlier version of this program named.
+    fn elsewhere(&self, digest: Digest) -> Option<PlaceState> {
+        let entries = fs::read_dir(self.folder()).ok()?.filter_map(Result::ok);
+        let hidden = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with('.');
+        let folders = entries.filter(|entry| !hidden(&entry.file_name()));
+        let read = |entry: fs::DirEntry| PackageRecord::read(&entry.path()).ok().flatten();
+        let installed = folders.filter_map(read).find(|installed| installed.digest == digest)?;
+        Some(match self.open(&installed) {
+            Ok(_) => PlaceState::Taken(installed),
+            Err(_) => PlaceState::Broken(installed.folder),
+        })
+    }
+
     /// Finds the place of a package by name, version and digest.
     fn spot(&self, name: &str, version: &Version, digest: Digest) -> PlaceState {
         let mut last = self.folder();
         for digits in DIGEST_DIGITS {
             let folder = self.folder().join(folder_name(name, version, &digest, digits));
             if folder.symlink_metadata().is_err() {
-                return PlaceState::Free(folder);
+                return self.elsewhere(digest).unwrap_or(PlaceState::Free(folder));
             }
             match PackageRecord::read(&folder) {
                 Ok(Some(installed)) if installed.digest == digest => {

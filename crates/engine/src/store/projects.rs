@@ -136,7 +136,8 @@ impl<'s> Projects<'s> {
             return Ok(project.clone());
         }
         let fits = |project: &&Project| {
-            project.name == reference || project.id.as_str().starts_with(reference)
+            project.name == reference
+                || !reference.is_empty() && project.id.as_str().starts_with(reference)
         };
         let found: Vec<&Project> = all.iter().filter(fits).collect();
         match found[..] {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crewagent_draw::{self as draw, Diagram, Theme};
 use crewagent_engine::store;
 use crewagent_engine::store::{
-    Flaw, FoundPackage, ImportError, ImportOutcome, Installed, NeededBy, Store, StoreError,
+    Flaw, FoundPackage, ImportError, ImportOutcome, Installed, Store, StoreError,
 };
 use crewagent_format::diagnostic::{Code, Severity};
 use crewagent_format::package::Package as CheckedPackage;
@@ -126,7 +126,8 @@ fn remove(asked: ParsedRequest<Reference, RemoveQuery>) -> Result<RemovedPackage
     let store = asked.app.store()?;
     let found: FoundPackage = store.packages().find_any(&asked.path.reference)?;
     asked.app.workers.release_idle();
-    let NeededBy { held, unfinished } = store.packages().needed_by(&found)?;
+    let needed = store.packages().needed_by(&found)?;
+    let (held, unfinished) = (&needed.held, needed.unfinished());
     if let Some(first) = held.first() {
         let message = match held.len() {
             1 => format!("the package is in use by {first}"),

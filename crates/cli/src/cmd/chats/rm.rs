@@ -3,10 +3,10 @@
 use crewagent_engine::store::{RunError, RunId, Store};
 
 use crate::args::ChatsRmArgs;
-use crate::ask;
+use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::paint::{self, GOOD, NAME};
+use crate::paint;
 
 pub(super) fn run(
     args: &ChatsRmArgs,
@@ -22,27 +22,25 @@ pub(super) fn run(
             ids.push(id);
         }
     }
-    let mut runs = 0;
+    let mut lines = Vec::new();
     for id in &ids {
         if let Some(holder) = conversations.runs().holder(id)? {
             return Err(RunError::InUse { id: id.clone(), holder }.into());
         }
         // An unreadable conversation can still be removed.
-        runs += conversations.runs_of(id).map_or(0, |runs| runs.len());
-    }
-    if !args.yes && ask::is_possible() {
-        let what = paint::counted(ids.len(), "conversation");
-        let with = match runs {
-            0 => String::new(),
-            _ if args.keep_runs => String::new(),
-            runs => format!(" and {} that began there", paint::counted(runs, "run")),
-        };
-        let names: Vec<&str> = ids.iter().map(RunId::as_str).collect();
-        if !ask::confirm(&format!("Remove {what}{with} ({})?", names.join(", ")))? {
-            console.line("Nothing was removed.");
-            return Ok(Outcome::Cancelled);
+        let title = conversations.title(id).ok().flatten().unwrap_or_default();
+        lines.push(format!("{id}  {title}"));
+        let runs = conversations.runs_of(id).unwrap_or_default();
+        if !args.keep_runs {
+            lines.extend(runs.iter().map(|run| format!("{run}  run that began there")));
         }
     }
+    let count = paint::counted(ids.len(), "conversation");
+    let with = if lines.len() > ids.len() { " and the runs that began there" } else { "" };
+    if !removal::agreed(lines, &format!("Remove {count}{with}?"), args.removal, console)? {
+        return Ok(Outcome::Cancelled);
+    }
+    let mut report = Removed::new(args.removal);
     for id in &ids {
         let removed = if args.keep_runs {
             conversations.runs().remove(id)?;
@@ -51,9 +49,8 @@ pub(super) fn run(
             conversations.remove(id)?
         };
         for gone in std::iter::once(id).chain(&removed) {
-            let gone = paint::styled(NAME, gone);
-            console.line(format_args!("{} {gone}", paint::styled(GOOD, "removed")));
+            report.report(gone.as_str(), "", console);
         }
     }
-    Ok(Outcome::Done)
+    Ok(report.finish(console))
 }

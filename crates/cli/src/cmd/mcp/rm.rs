@@ -4,10 +4,10 @@ use crewagent_engine::store::{RemovedServer, Store};
 
 use super::problem;
 use crate::args::McpRmArgs;
-use crate::ask;
+use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::paint::{self, GOOD, NAME};
+use crate::paint;
 
 pub(super) fn run(
     args: &McpRmArgs,
@@ -16,21 +16,23 @@ pub(super) fn run(
 ) -> anyhow::Result<Outcome> {
     let servers = store.tool_servers();
     let names = servers.find_all(&args.names).map_err(problem)?;
-    if !args.yes && ask::is_possible() {
-        let what = paint::counted(names.len(), "MCP server");
-        let question = format!("Remove {what} and their secrets ({})?", args.names.join(", "));
-        if !ask::confirm(&question)? {
-            console.line("Nothing was removed.");
-            return Ok(Outcome::Cancelled);
-        }
+    let known = &store.settings().mcp.servers;
+    let lines = names.iter().map(|name| {
+        let way = known.get(name).map(|server| server.way.line()).unwrap_or_default();
+        format!("{name}  {way}")
+    });
+    let count = paint::counted(names.len(), "MCP server");
+    let question = format!("Remove {count}, with the secrets kept for them?");
+    if !removal::agreed(lines, &question, args.removal, console)? {
+        return Ok(Outcome::Cancelled);
     }
+    let mut removed = Removed::new(args.removal);
     for RemovedServer { name, secrets } in servers.remove(&names).map_err(problem)? {
-        let secrets = match secrets {
+        let remark = match secrets {
             0 => String::new(),
             count => format!(" and {}", paint::counted(count, "secret")),
         };
-        let name = paint::styled(NAME, name);
-        console.line(format_args!("{} {name}{secrets}", paint::styled(GOOD, "removed")));
+        removed.report(name.as_str(), &remark, console);
     }
-    Ok(Outcome::Done)
+    Ok(removed.finish(console))
 }

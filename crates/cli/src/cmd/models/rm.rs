@@ -5,10 +5,10 @@ use std::path::Path;
 use crewagent_engine::store::{KeySource, SettingsFile, Store};
 
 use crate::args::ModelsRmArgs;
+use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
 use crate::outcome::{Outcome, UsageError};
-use crate::paint::{self, GOOD, NAME};
-use crate::{ask, model};
+use crate::{model, paint};
 
 pub(super) fn run(
     args: &ModelsRmArgs,
@@ -25,14 +25,12 @@ pub(super) fn run(
             return Err(UsageError(words).into());
         }
     }
-    if !args.yes && ask::is_possible() {
-        let what = paint::counted(args.names.len(), "model");
-        let question =
-            format!("Remove {what} and what is kept of their keys ({})?", args.names.join(", "));
-        if !ask::confirm(&question)? {
-            console.line("Nothing was removed.");
-            return Ok(Outcome::Cancelled);
-        }
+    let lines = settings.models.iter().filter(|(name, _)| args.names.contains(name));
+    let lines = lines.map(|(name, own)| format!("{name}  {}", own.model));
+    let count = paint::counted(args.names.len(), "model");
+    let question = format!("Remove {count}, with the keys kept for them?");
+    if !removal::agreed(lines, &question, args.removal, console)? {
+        return Ok(Outcome::Cancelled);
     }
     let mut file = SettingsFile::open(path)?;
     for name in &args.names {
@@ -45,17 +43,13 @@ pub(super) fn run(
         }
     }
     file.save()?;
+    let mut removed = Removed::new(args.removal);
     for name in &args.names {
         let place = settings.models.get(name).and_then(|own| own.key.as_ref());
         let in_keyring = place == Some(&KeySource::Keyring);
         let place = if in_keyring { KeySource::Keyring } else { KeySource::File };
         let forgot = store.secrets().remove(&place, name).map_err(model::key_problem)?;
-        console.line(format_args!(
-            "{} {}{}",
-            paint::styled(GOOD, "removed"),
-            paint::styled(NAME, paint::printable(name)),
-            if forgot { " and its key" } else { "" }
-        ));
+        removed.report(name, if forgot { " and its key" } else { "" }, console);
     }
-    Ok(Outcome::Done)
+    Ok(removed.finish(console))
 }

@@ -4,9 +4,8 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use crewagent_format::path::PackagePath;
 use crewagent_format::scaffold::{self, ScaffoldPlan, WorkflowShape};
-use crewagent_source::author;
+use crewagent_source::{author, names};
 use inquire::validator::Validation;
 use inquire::{Select, Text};
 
@@ -53,7 +52,7 @@ fn from_flags(args: NewArgs) -> anyhow::Result<(PathBuf, ScaffoldPlan)> {
             .into());
         }
     };
-    let folder = args.folder.unwrap_or_else(|| PathBuf::from(slug(&name)));
+    let folder = args.folder.unwrap_or_else(|| PathBuf::from(names::folder(&name)));
     let plan = ScaffoldPlan {
         name,
         description: args.description.unwrap_or_default(),
@@ -90,7 +89,8 @@ fn ask(args: NewArgs) -> anyhow::Result<Option<(PathBuf, ScaffoldPlan)>> {
     match answers() {
         Ok(plan) => {
             let plan = ScaffoldPlan { name: checked_name(plan.name)?, ..plan };
-            let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from(slug(&plan.name)));
+            let folder =
+                args.folder.clone().unwrap_or_else(|| PathBuf::from(names::folder(&plan.name)));
             Ok(Some((folder, plan)))
         }
         Err(
@@ -107,9 +107,9 @@ fn ask_name(suggested: &str, names_folder: bool) -> Result<String, inquire::Inqu
     let check = move |name: &str| {
         let problem = match checked_name(name.to_owned()) {
             Err(problem) => Some(problem.to_string()),
-            Ok(name) if names_folder => {
-                author::check_folder(Path::new(&slug(&name))).err().map(|error| error.to_string())
-            }
+            Ok(name) if names_folder => author::check_folder(Path::new(&names::folder(&name)))
+                .err()
+                .map(|error| error.to_string()),
             Ok(_) => None,
         };
         Ok(problem.map_or(Validation::Valid, |problem| Validation::Invalid(problem.into())))
@@ -152,37 +152,5 @@ fn checked_name(name: String) -> Result<String, UsageError> {
         Err(UsageError("the name of a package must not be empty".into()))
     } else {
         Ok(name.trim().to_owned())
-    }
-}
-
-/// Turns a name into a portable folder name.
-fn slug(name: &str) -> String {
-    let mapped: String =
-        name.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-    let joined = mapped.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
-    let short: String = joined.chars().take(64).collect();
-    if PackagePath::new(&short).is_ok() {
-        short
-    } else {
-        format!("package-{short}").trim_end_matches('-').to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slug_is_a_folder_name_everywhere() {
-        for (name, folder) in [
-            ("My Workflow!", "my-workflow"),
-            ("CON", "package-con"),
-            ("💥", "package"),
-            ("..", "package"),
-            ("中文", "中文"),
-        ] {
-            assert_eq!(slug(name), folder, "{name}");
-        }
-        assert!(slug(&"x".repeat(300)).len() <= 64);
     }
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::revert;
 use crate::args::RunsForkArgs;
 use crate::console::{Console, Stream};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::summary;
 use crate::resume_hint::ResumeHint;
@@ -31,10 +31,13 @@ pub(super) fn run(
     let mut left = Vec::new();
     if args.files {
         let changes = RunChanges::of(store, &run)?;
-        let agreement = if args.yes || args.json {
-            revert::RevertConfirmation::Nothing
-        } else {
-            revert::RevertConfirmation::Once
+        let agreement = match args.yes {
+            true => revert::RevertConfirmation::Nothing,
+            false if args.json => {
+                let why = "--json never asks; add --yes to restore the project's files";
+                return Err(UsageError(why.to_owned()).into());
+            }
+            false => revert::RevertConfirmation::Once,
         };
         let to = if args.json { Stream::Notes } else { Stream::Result };
         match revert::revert(&changes, RevertScope::Onward(visit.seq), agreement, (to, console))? {

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use anstyle::Style;
 use crewagent_engine::store::{Of, Project, RunListing, RunSummary, Status, Store};
+use crewagent_format::integrity::Digest;
 use crewagent_format::package::Workflow;
 use jiff::Timestamp;
+use semver::Version;
 use serde_json::{Value as Json, json};
 
 use super::word;
@@ -128,10 +130,11 @@ fn as_json(listing: &RunListing, names: &BTreeMap<&str, &Project>, totals: &Tota
     json!({ "runs": listing.runs.iter().map(run).collect::<Vec<_>>(), "damaged": listing.damaged })
 }
 
-/// The number of nodes of each workflow. Each package is opened once.
+/// The number of nodes of each workflow, by the digest of its package: another build may have more or fewer. Each package
+/// is opened once.
 struct Totals<'s> {
     store: &'s Store,
-    known: RefCell<BTreeMap<String, BTreeMap<String, usize>>>,
+    known: RefCell<BTreeMap<Digest, BTreeMap<String, usize>>>,
 }
 
 impl<'s> Totals<'s> {
@@ -141,16 +144,18 @@ impl<'s> Totals<'s> {
 
     fn of(&self, run: &RunSummary) -> Option<usize> {
         let mut known = self.known.borrow_mut();
-        let workflows = known
-            .entry(run.package.clone())
-            .or_insert_with(|| self.count(&run.package).unwrap_or_default());
+        let workflows =
+            known.entry(run.sha256).or_insert_with(|| self.count(run).unwrap_or_default());
         workflows.get(&run.workflow).copied()
     }
 
     /// Counts nodes by workflow id or document path, as runs name their workflow.
-    fn count(&self, package: &str) -> Option<BTreeMap<String, usize>> {
+    fn count(&self, run: &RunSummary) -> Option<BTreeMap<String, usize>> {
         let packages = self.store.packages();
-        let package = packages.load(&packages.find(package).ok()?).ok()?;
+        let (name, version) = run.package.rsplit_once('@')?;
+        let version = Version::parse(version).ok()?;
+        let installed = packages.find_by_digest(name, &version, run.sha256).ok()??;
+        let package = packages.load(&installed).ok()?;
         let count = |workflow: &Workflow| {
             let id = workflow.id.as_ref().map(|id| id.to_string());
             let name = id.unwrap_or_else(|| workflow.document_path.to_string());

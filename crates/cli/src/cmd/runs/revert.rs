@@ -5,7 +5,7 @@ use crewagent_engine::store::Store;
 use crewagent_format::integrity::Digest;
 
 use crate::args::RunsRevertArgs;
-use crate::ask;
+use crate::cmd::removal;
 use crate::console::{Console, Stream};
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, QUIET, WARNING};
@@ -13,7 +13,7 @@ use crate::paint::{self, GOOD, QUIET, WARNING};
 /// The confirmation before files are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RevertConfirmation {
-    /// Asks once, if a user sits at the terminal.
+    /// Asks once; without a terminal nothing is changed.
     Once,
     Nothing,
     /// Changes nothing.
@@ -74,9 +74,10 @@ pub(super) fn revert(
     if ask == RevertConfirmation::DryRun {
         return Ok(Some(Vec::new()));
     }
-    if ask == RevertConfirmation::Once && !ready.is_empty() && ask::is_possible() {
+    if !ready.is_empty() {
         let what = paint::counted(ready.len(), "file");
-        if !ask::confirm(&format!("Take back {what} of the project?"))? {
+        let question = format!("Take back {what} of the project?");
+        if !removal::confirmed(&question, ask == RevertConfirmation::Nothing, console)? {
             console.line_to(to, "Nothing was changed.");
             return Ok(None);
         }

@@ -3,10 +3,10 @@
 use crewagent_engine::store::{RunError, RunId, Store};
 
 use crate::args::RunsRmArgs;
-use crate::ask;
+use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::paint::{self, GOOD, NAME};
+use crate::paint;
 
 pub(super) fn run(
     args: &RunsRmArgs,
@@ -29,22 +29,23 @@ pub(super) fn run(
             return Err(RunError::InUse { id: id.clone(), holder }.into());
         }
     }
-    if !args.yes && ask::is_possible() {
-        let names: Vec<&str> = ids.iter().map(RunId::as_str).collect();
-        let what = paint::counted(ids.len(), "run");
-        let question = format!("Remove {what} with journal and state ({})?", names.join(", "));
-        if !ask::confirm(&question)? {
-            console.line("Nothing was removed.");
-            return Ok(Outcome::Cancelled);
-        }
+    let lines = ids.iter().map(|id| line(id, store));
+    let question = format!("Remove {}, with journal and state?", paint::counted(ids.len(), "run"));
+    if !removal::agreed(lines, &question, args.removal, console)? {
+        return Ok(Outcome::Cancelled);
     }
+    let mut removed = Removed::new(args.removal);
     for id in &ids {
         store.runs().remove(id)?;
-        console.line(format_args!(
-            "{} {}",
-            paint::styled(GOOD, "removed"),
-            paint::styled(NAME, id)
-        ));
+        removed.report(id.as_str(), "", console);
     }
-    Ok(Outcome::Done)
+    Ok(removed.finish(console))
+}
+
+/// Describes a run, as far as it can be read.
+fn line(id: &RunId, store: &Store) -> String {
+    match store.runs().summary(id) {
+        Ok(run) => format!("{id}  {}  {}  {}", super::word(run.status), run.package, run.workflow),
+        Err(_) => id.to_string(),
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crewagent_format::integrity::Digest;
 use crewagent_format::wording::distance;
-use crewagent_source::names::{slug, stem};
+use crewagent_source::names::{is_same, slug, stem};
 use semver::Version;
 use thiserror::Error;
 
@@ -42,6 +42,16 @@ pub enum FindError {
     /// Several packages match.
     #[error("`{reference}` can mean several packages: {}; write more of it", candidates.join(", "))]
     Ambiguous { reference: String, candidates: Vec<String> },
+    /// Several packages have the name, or the name and the version, where only one may be meant.
+    #[error(
+        "`{reference}` is the name of {} packages: {}; write the digest of the one that you mean, or its version",
+        candidates.len(), candidates.join(", ")
+    )]
+    Several {
+        reference: String,
+        /// Each as `name version (digest, time of its import)`.
+        candidates: Vec<String>,
+    },
     #[error(transparent)]
     Damaged(Box<Damaged>),
     #[error(transparent)]
@@ -89,7 +99,25 @@ impl Packages<'_> {
         }
     }
 
-    /// Finds a package, intact or damaged, so that it can be removed.
+    /// Finds the one package, intact or damaged, that is to be removed. A name that several versions or builds have is
+    /// refused.
+    pub fn find_one(&self, reference: &str) -> Result<FoundPackage, FindError> {
+        let listing = self.list()?;
+        let found = choose_any(listing.clone(), reference)?;
+        let FoundPackage::Installed(one) = &found else { return Ok(found) };
+        let rivals = rivals(&listing.installed, one, reference);
+        if rivals.len() < 2 {
+            return Ok(found);
+        }
+        let described = |one: &&Installed| {
+            let (time, digits) = (one.imported.strftime("%Y-%m-%d %H:%M"), one.digest.short());
+            format!("{} {} ({digits}, imported {time})", one.name, one.version)
+        };
+        let candidates = rivals.iter().map(described).collect();
+        Err(FindError::Several { reference: reference.to_owned(), candidates })
+    }
+
+    /// Finds a package, intact or damaged.
     pub fn find_any(&self, reference: &str) -> Result<FoundPackage, FindError> {
         choose_any(self.list()?, reference)
     }
@@ -151,7 +179,26 @@ fn choose_any(listing: PackageListing, reference: &str) -> Result<FoundPackage, 
     }
 }
 
-/// Returns true if a damaged folder matches by its record, or by its name, which consists of name, version and digest.
+/// Returns all packages that a reference could mean instead of the chosen one, and this one, too. A digest or a folder
+/// means one package alone.
+fn rivals<'i>(
+    installed: &'i [Installed],
+    chosen: &Installed,
+    reference: &str,
+) -> Vec<&'i Installed> {
+    let is_name = is_same(&chosen.name, reference);
+    let is_versioned = reference.rsplit_once('@').is_some_and(|(name, version)| {
+        is_same(&chosen.name, name) && version == chosen.version.to_string()
+    });
+    let fits = |one: &&Installed| {
+        one.digest == chosen.digest
+            || one.name == chosen.name && (is_name || is_versioned && one.version == chosen.version)
+    };
+    installed.iter().filter(fits).collect()
+}
+
+/// Returns true if a damaged folder matches by its record, or without one by its name, which consists of name, version
+/// and digest.
 fn is_meant(damaged: &Damaged, reference: &str) -> bool {
     let folder = damaged.folder_name();
     let (package, digits) = folder.rsplit_once('-').unwrap_or((&folder, ""));
@@ -159,15 +206,27 @@ fn is_meant(damaged: &Damaged, reference: &str) -> bool {
     let whole = damaged.digest.map(|digest| digest.to_string());
     let by_digest =
         typed.len() >= MIN_DIGITS && whole.as_deref().unwrap_or(digits).starts_with(&typed);
-    let by_version = reference.rsplit_once('@').is_some_and(|(name, version)| {
-        Version::parse(version).is_ok_and(|version| stem(name, &version) == package)
-    });
-    let by_name = damaged.name.as_deref() == Some(reference)
-        || package
-            .strip_prefix(&slug(reference))
-            .and_then(|rest| rest.strip_prefix('-'))
-            .is_some_and(|version| Version::parse(version).is_ok());
-    by_digest || by_version || by_name
+    let versioned = reference
+        .rsplit_once('@')
+        .and_then(|(name, version)| Some((name, Version::parse(version).ok()?)));
+    let by_name = match &damaged.name {
+        Some(own) => {
+            is_same(own, reference)
+                || versioned.is_some_and(|(name, version)| {
+                    is_same(own, name) && damaged.version == Some(version)
+                })
+        }
+        None => {
+            let version = slug(reference).and_then(|slug| {
+                package.strip_prefix(&slug)?.strip_prefix('-').map(Version::parse)
+            });
+            version.is_some_and(|version| version.is_ok())
+                || versioned.is_some_and(|(name, version)| {
+                    slug(name).is_some() && stem(name, &version) == package
+                })
+        }
+    };
+    by_digest || by_name
 }
 
 /// Chooses from a list in which the newest package of each name comes last.
@@ -226,14 +285,12 @@ fn named(installed: &[Installed], name: &str) -> bool {
     installed.iter().any(|one| one.name == name)
 }
 
-/// Resolves the exact name: the same, or the only one with the same slug.
+/// Resolves the exact name: the same, or the only one that this one can mean.
 fn full_name(installed: &[Installed], name: &str) -> Result<Option<String>, FindError> {
     if named(installed, name) {
         return Ok(Some(name.to_owned()));
     }
-    let same = |one: &&Installed| {
-        one.name.chars().any(char::is_alphanumeric) && slug(&one.name) == slug(name)
-    };
+    let same = |one: &&Installed| is_same(&one.name, name);
     let mut candidates =
         distinct(installed.iter().filter(same).map(|one| one.name.clone()).collect());
     match candidates.len() {
@@ -262,6 +319,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
+    use crate::store::Harm;
 
     fn installed(name: &str, version: &str, content: &[u8], second: i64) -> Installed {
         Installed {
@@ -315,6 +373,70 @@ mod tests {
         check_found("a@1.0.0@2.0.0", b"at");
         check_found("twin-x", b"six");
         check_refused("Twin_X", "can mean several packages: twin x, twin-x");
+    }
+
+    #[test]
+    fn a_removal_names_one_package() {
+        let list = list();
+        let count = |reference: &str| {
+            let chosen = choose(list.clone(), reference).unwrap();
+            rivals(&list, &chosen, reference).len()
+        };
+        assert_eq!(count("demo"), 4);
+        assert_eq!(count("DEMO"), 4);
+        assert_eq!(count("demo@0.10.0"), 2);
+        assert_eq!(count("demo@0.9.0"), 1);
+        assert_eq!(count("big-flow"), 1);
+        assert_eq!(count("a@1.0.0"), 1);
+        assert_eq!(count(&Digest::of(b"three").short()), 1);
+    }
+
+    #[test]
+    fn a_name_of_any_script_means_itself_alone() {
+        let list = || {
+            let names = ["我的流程", "另一个流程", "Über uns", "💥"];
+            let one = |name: &&str| installed(name, "0.1.0", name.as_bytes(), 1);
+            names.iter().map(one).collect::<Vec<_>>()
+        };
+        for (reference, content) in [
+            ("我的流程", "我的流程"),
+            ("我的流程@0.1.0", "我的流程"),
+            ("über-uns", "Über uns"),
+            ("💥", "💥"),
+        ] {
+            let found = choose(list(), reference).unwrap();
+            assert_eq!(found.digest, Digest::of(content.as_bytes()), "{reference}");
+        }
+        for reference in ["删除一切", "我的", "package", "🎉", "ber-uns", "...", ""] {
+            let error = choose(list(), reference).unwrap_err();
+            assert!(matches!(error, FindError::Unknown { .. }), "{reference}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_folder_is_meant_by_the_name_in_its_record() {
+        let folder = PathBuf::from("package-0.1.0-0badc0de");
+        let recorded = Damaged::new(&folder, String::new(), Harm::Broken).of(Some(&installed(
+            "我的流程",
+            "0.1.0",
+            b"x",
+            1,
+        )));
+        let bare = Damaged::new(&folder, String::new(), Harm::Broken);
+        for (damaged, reference, expected) in [
+            (&recorded, "我的流程", true),
+            (&recorded, "我的流程@0.1.0", true),
+            (&recorded, "我的流程@0.2.0", false),
+            (&recorded, "另一个流程", false),
+            (&recorded, "package", false),
+            (&bare, "package", true),
+            (&bare, "package@0.1.0", true),
+            (&bare, "💥", false),
+            (&bare, "💥@0.1.0", false),
+            (&bare, "0bad", true),
+        ] {
+            assert_eq!(is_meant(damaged, reference), expected, "{reference}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crewagent_core::question::QuestionKind;
 pub use crewagent_core::run::history::Spent;
 use crewagent_core::run::history::Tail;
 use crewagent_core::state::document::StateDocument;
+use crewagent_format::integrity::Digest;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -47,6 +48,8 @@ pub struct RunSummary {
     pub project_id: ProjectId,
     /// As `name@version`.
     pub package: String,
+    /// Digest of the package's content, its identity.
+    pub sha256: Digest,
     /// Id of the workflow, or the path of its document.
     pub workflow: String,
     pub agent_id: String,
@@ -205,6 +208,7 @@ fn summary(folder: &Folder, id: &RunId) -> Result<RunSummary, RunError> {
         run_id: record.run_id,
         project_id: record.project_id,
         package: package.reference(),
+        sha256: package.sha256,
         workflow: workflow.reference().to_owned(),
         agent_id,
         conversation: record.conversation,
