@@ -7,7 +7,7 @@ use crewagent_core::question::{Question, QuestionKind};
 use inquire::validator::Validation;
 use inquire::{Confirm, InquireError, Text};
 
-use crate::language;
+use crate::language::text;
 
 /// The result of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +33,12 @@ pub(crate) fn text(question: Option<&Question>) -> anyhow::Result<TypedInput> {
         Ok(problem.map_or(Validation::Valid, |problem| Validation::Invalid(problem.into())))
     };
     let prompt = if question.is_some() {
-        language::text("Your answer:", "你的回答：")
+        text!("Your answer:", "你的回答：")
     } else {
-        language::text("You:", "你：")
+        text!("You:", "你：")
     };
     let asked = Text::new(prompt)
-        .with_help_message(language::text(
+        .with_help_message(text!(
             "Enter sends it, Esc leaves the run waiting",
             "回车发送，Esc 让运行继续等待",
         ))
@@ -55,7 +55,7 @@ pub(crate) fn confirm(question: &str) -> anyhow::Result<bool> {
     match Confirm::new(question).with_default(false).prompt() {
         Ok(agreed) => Ok(agreed),
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(false),
-        Err(error) => Err(error).context(language::text(
+        Err(error) => Err(error).context(text!(
             "cannot ask in this terminal; add --yes",
             "此终端无法询问；请加上 --yes",
         )),
@@ -67,7 +67,7 @@ fn to_input(asked: Result<String, InquireError>) -> anyhow::Result<TypedInput> {
         Ok(words) => Ok(TypedInput::Text(words)),
         Err(InquireError::OperationCanceled) => Ok(TypedInput::Leave),
         Err(InquireError::OperationInterrupted) => Ok(TypedInput::Interrupt),
-        Err(error) => Err(error).context(language::text(
+        Err(error) => Err(error).context(text!(
             "cannot ask in this terminal; answer with --input",
             "此终端无法询问；请用 --input 作答",
         )),

@@ -13,7 +13,7 @@ pub(crate) fn watch(control: Control, spinner: Spinner) -> anyhow::Result<()> {
         ControlRequest::Run => {
             control.pause();
             spinner.pausing();
-            spinner.say(text(
+            spinner.say(text!(
                 "Pausing after the call in hand. Press Ctrl-C again to stop now.",
                 "当前调用完成后暂停。再按一次 Ctrl-C 立即停止。",
             ));
@@ -21,12 +21,12 @@ pub(crate) fn watch(control: Control, spinner: Spinner) -> anyhow::Result<()> {
         ControlRequest::Pause => {
             control.stop();
             spinner.stopping();
-            spinner.say(text("Stopping.", "正在停止。"));
+            spinner.say(text!("Stopping.", "正在停止。"));
         }
         // A run survives the end of its process, whatever it waits for.
         ControlRequest::Stop => leave(),
     })
-    .context(text("cannot listen for Ctrl-C", "无法监听 Ctrl-C"))
+    .context(text!("cannot listen for Ctrl-C", "无法监听 Ctrl-C"))
 }
 
 #[allow(clippy::exit, reason = "the third Ctrl-C means now")]

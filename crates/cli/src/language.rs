@@ -1,6 +1,6 @@
 //! The language of messages and help: English, or Chinese where the user or the system asks for it.
 //!
-//! Both texts stand side by side: `say!("{n} files", "{n} 个文件")` checks both at compile time, and [`text`] chooses
+//! Both texts stand side by side: `say!("{n} files", "{n} 个文件")` checks both at compile time, and `text!` chooses
 //! between two that need no values. Everything that a program or a model reads stays English: JSON, events, prompts.
 
 pub(crate) mod help;
@@ -17,11 +17,9 @@ pub(crate) const VARIABLE: &str = "CREWAGENT_LANG";
 /// A language that messages exist in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Language {
-    /// English
     #[default]
     #[value(name = "en")]
     English,
-    /// 中文
     #[value(name = "zh")]
     Chinese,
 }
@@ -39,13 +37,16 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Returns the text in the current language.
-pub(crate) fn text<'t>(english: &'t str, chinese: &'t str) -> &'t str {
-    match current() {
-        Language::English => english,
-        Language::Chinese => chinese,
-    }
+/// Chooses between a text in English and one in Chinese.
+macro_rules! text {
+    ($english:expr, $chinese:expr $(,)?) => {
+        match $crate::language::current() {
+            $crate::language::Language::English => $english,
+            $crate::language::Language::Chinese => $chinese,
+        }
+    };
 }
+pub(crate) use text;
 
 /// Returns the language of this process; English until it is chosen.
 pub(crate) fn current() -> Language {
@@ -56,15 +57,30 @@ pub(crate) fn current() -> Language {
 /// read, so the language is needed before.
 pub(crate) fn choose(arguments: &[OsString]) {
     let environment = |name: &str| std::env::var(name).ok();
-    let language = of_arguments(arguments).unwrap_or_else(|| of_environment(environment));
+    let language = match is_for_programs(arguments) {
+        true => Language::English,
+        false => of_arguments(arguments).unwrap_or_else(|| of_environment(environment)),
+    };
     let _ = CURRENT.set(language);
+}
+
+/// Returns true if the output is for programs, which read the same bytes everywhere.
+fn is_for_programs(arguments: &[OsString]) -> bool {
+    let words: Vec<&str> = words(arguments).collect();
+    words.iter().any(|word| matches!(*word, "--json" | "--format=json"))
+        || words.windows(2).any(|pair| pair == ["--format", "json"])
+}
+
+/// Returns the arguments before those of another program.
+fn words(arguments: &[OsString]) -> impl Iterator<Item = &str> {
+    arguments.iter().map(|word| word.to_str().unwrap_or_default()).take_while(|word| *word != "--")
 }
 
 /// Returns the language that `--lang` names.
 fn of_arguments(arguments: &[OsString]) -> Option<Language> {
-    let mut words = arguments.iter().map(|word| word.to_str().unwrap_or_default());
+    let mut words = words(arguments);
     let mut language = None;
-    while let Some(word) = words.next().filter(|word| *word != "--") {
+    while let Some(word) = words.next() {
         let name = if word == "--lang" { words.next() } else { word.strip_prefix("--lang=") };
         language = name.and_then(named).or(language);
     }
@@ -145,5 +161,15 @@ mod tests {
         check_arguments("crewagent --lang=en", Some(Language::English));
         check_arguments("crewagent --lang", None);
         check_arguments("crewagent mcp add x -- tool --lang zh", None);
+    }
+
+    #[test]
+    fn what_programs_read_is_english() {
+        let is_for_programs =
+            |line: &str| is_for_programs(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert!(is_for_programs("crewagent doctor --json"));
+        assert!(is_for_programs("crewagent package validate x --format json"));
+        assert!(!is_for_programs("crewagent package graph x --format dot"));
+        assert!(!is_for_programs("crewagent mcp add x -- tool --json"));
     }
 }

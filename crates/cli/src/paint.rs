@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use crewagent_format::text::is_unsafe_char;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use crate::language::{self, Language};
 use crate::render::flow::Width;
 use crate::terminal;
 use crate::terminal::markdown::TerminalWindow;
@@ -102,8 +103,12 @@ pub(crate) fn window() -> TerminalWindow {
     TerminalWindow { text, columns, rows: terminal::rows() }
 }
 
-/// Formats a count as `1 file`, `2 files`, `3 matches`.
-pub(crate) fn counted(count: usize, one: &str) -> String {
+/// Formats a count as `1 file`, `2 files`, `3 matches`, and in Chinese as `2 个文件`: the noun in English, and in Chinese
+/// with its measure word.
+pub(crate) fn counted(count: usize, (one, chinese): (&str, &str)) -> String {
+    if language::current() == Language::Chinese {
+        return format!("{} {chinese}", grouped(count));
+    }
     let ending = match one.as_bytes() {
         [.., b'c' | b's', b'h'] | [.., b's' | b'x'] => "es",
         _ => "s",
@@ -116,8 +121,8 @@ pub(crate) fn counted(count: usize, one: &str) -> String {
 }
 
 /// Does the same for 64-bit numbers.
-pub(crate) fn counted_u64(count: u64, one: &str) -> String {
-    counted(usize::try_from(count).unwrap_or(usize::MAX), one)
+pub(crate) fn counted_u64(count: u64, noun: (&str, &str)) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
 }
 
 /// Groups digits by three, as in 100,000.
@@ -139,11 +144,11 @@ mod tests {
 
     #[test]
     fn numbers_are_readable() {
-        assert_eq!(counted(1, "error"), "1 error");
-        assert_eq!(counted(100_000, "error"), "100,000 errors");
+        assert_eq!(counted(1, ("error", "个错误")), "1 error");
+        assert_eq!(counted(100_000, ("error", "个错误")), "100,000 errors");
         assert_eq!(grouped(999), "999");
-        assert_eq!(counted(2, "match"), "2 matches");
-        assert_eq!(counted(2, "entry"), "2 entries");
+        assert_eq!(counted(2, ("match", "处匹配")), "2 matches");
+        assert_eq!(counted(2, ("entry", "个条目")), "2 entries");
     }
 
     #[test]

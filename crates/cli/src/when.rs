@@ -8,10 +8,10 @@ use crate::language::{say, text};
 pub(crate) fn ago(time: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second() - time.as_second();
     match seconds {
-        ..60 => text("just now", "刚刚").to_owned(),
+        ..60 => text!("just now", "刚刚").to_owned(),
         60..3600 => say!("{} min ago", "{} 分钟前", seconds / 60),
         3600..86_400 => say!("{} h ago", "{} 小时前", seconds / 3600),
-        86_400..172_800 => text("yesterday", "昨天").to_owned(),
+        86_400..172_800 => text!("yesterday", "昨天").to_owned(),
         172_800..2_592_000 => say!("{} days ago", "{} 天前", seconds / 86_400),
         _ => date(time),
     }

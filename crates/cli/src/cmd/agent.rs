@@ -16,6 +16,7 @@ use super::run_driver::AnswerSource;
 use crate::args::AgentArgs;
 use crate::ask::TypedInput;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::model;
 use crate::outcome::{Outcome, UsageError};
 use crate::render::menu;
@@ -47,7 +48,11 @@ pub(crate) fn run(
         {
             let known: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
             let known = known.join(", ");
-            return Err(UsageError(format!("name one of the agents: {known}")).into());
+            return Err(UsageError(say!(
+                "name one of the agents: {known}",
+                "请指明一个智能体：{known}"
+            ))
+            .into());
         }
         (None, agents) => {
             console.text(&menu::agents(agents));
@@ -55,8 +60,11 @@ pub(crate) fn run(
                 Some(agent) => agent,
                 None => {
                     let example = format!("agent {} {}", installed.name, agents[0].id);
-                    console
-                        .error(format_args!("Name one of them: {}", resume_hint.command(&example)));
+                    console.error(say!(
+                        "Name one of them: {}",
+                        "请指明其中一个：{}",
+                        resume_hint.command(&example)
+                    ));
                     return Ok(Outcome::Done);
                 }
             }
@@ -86,7 +94,10 @@ pub(super) fn named<'p>(name: &str, package: &'p Package) -> Result<&'p Persona,
     package.agent_named(name).ok_or_else(|| {
         let known: Vec<&str> = package.agents().iter().map(|agent| agent.id.as_str()).collect();
         let known = known.join(", ");
-        UsageError(format!("there is no agent `{name}` in this package; it has {known}"))
+        UsageError(say!(
+            "there is no agent `{name}` in this package; it has {known}",
+            "这个包里没有智能体 `{name}`；它有 {known}"
+        ))
     })
 }
 
@@ -118,7 +129,7 @@ fn chosen<'p>(
     let own = package.clone();
     let check =
         move |words: &str| find_agent(words, &own).map(drop).map_err(|error| error.to_string());
-    match editor.ask("Who?", check)? {
+    match editor.ask(text!("Who?", "和谁谈？"), check)? {
         TypedInput::Text(words) => Ok(Some(find_agent(&words, package)?)),
         TypedInput::Leave | TypedInput::Interrupt => Ok(None),
     }

@@ -10,6 +10,7 @@ use crewagent_engine::store::{Of, RunId, Store};
 
 use crate::args::{ChatsArgs, ChatsCommand};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
 use crate::resume_hint::ResumeHint;
@@ -31,11 +32,14 @@ pub(crate) fn run(
         ChatsCommand::Rename(args) => {
             let id = find(&args.chat, &store)?;
             if args.title.trim().is_empty() {
-                return Err(UsageError("a title must have words".to_owned()).into());
+                return Err(UsageError(
+                    text!("a title must have words", "标题不能为空").to_owned(),
+                )
+                .into());
             }
             store.conversations().rename(&id, &args.title)?;
             let title = store.conversations().title(&id)?.unwrap_or_default();
-            let done = paint::styled(GOOD, "renamed");
+            let done = paint::styled(GOOD, text!("renamed", "已重命名"));
             let id = paint::styled(NAME, id);
             console.line(format_args!("{done} {id} {}", paint::printable(&title)));
             Ok(Outcome::Done)
@@ -51,7 +55,10 @@ pub(crate) fn find(reference: &str, store: &Store) -> anyhow::Result<RunId> {
     }
     let newest = store.conversations().list(Of::All)?.conversations.into_iter().next();
     newest.map(|conversation| conversation.id).ok_or_else(|| {
-        let advice = "`crewagent chat` begins one, `crewagent agent PACKAGE` one with an agent";
-        UsageError(format!("there is no conversation yet; {advice}")).into()
+        let advice = text!(
+            "`crewagent chat` begins one, `crewagent agent PACKAGE` one with an agent",
+            "`crewagent chat` 开始一个，`crewagent agent PACKAGE` 与智能体对话"
+        );
+        UsageError(say!("there is no conversation yet; {advice}", "还没有对话；{advice}")).into()
     })
 }

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use crate::args::{ConfigArgs, ConfigCommand};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
 
@@ -56,9 +57,12 @@ fn known(name: &str) -> Result<NamedSetting, UsageError> {
             || key.name.replace(['-', '_', '.'], "")
                 == name.to_lowercase().replace(['-', '_', '.'], "")
     });
-    let hint = similar.map(|key| format!("; did you mean `{}`?", key.name)).unwrap_or_default();
-    Err(UsageError(format!(
-        "there is no setting `{name}`{hint}; `crewagent config get` shows what there is"
+    let hint = similar
+        .map(|key| say!("; did you mean `{}`?", "；是不是想写 `{}`？", key.name))
+        .unwrap_or_default();
+    Err(UsageError(say!(
+        "there is no setting `{name}`{hint}; `crewagent config get` shows what there is",
+        "没有设置项 `{name}`{hint}；`crewagent config get` 列出所有设置项"
     )))
 }
 
@@ -93,7 +97,7 @@ fn members<'v>(parts: &mut Vec<&'v str>, value: &'v Json, console: &mut Console)
 }
 
 fn line(name: &str, value: Option<&Json>, about: &str, is_default: bool, console: &mut Console) {
-    let shown = value.map_or_else(|| "(not set)".to_owned(), Json::to_string);
+    let shown = value.map_or_else(|| text!("(not set)", "（未设置）").to_owned(), Json::to_string);
     let (name, shown) = (paint::padded(&paint::printable(name), 28), paint::printable(&shown));
     let about = paint::styled(QUIET, format_args!("# {about}"));
     let (name, shown) = if is_default {
@@ -122,7 +126,7 @@ fn get(named: &NamedSetting, settings: &Settings, console: &mut Console) -> anyh
     match value_of(&named.parts(), &settings) {
         Some(Json::String(text)) => console.line(paint::printable(text)),
         Some(value) => console.line(paint::printable(&value.to_string())),
-        None => console.error(format_args!("{} is not set", paint::printable(&named.name))),
+        None => console.error(say!("{} is not set", "{} 未设置", paint::printable(&named.name))),
     }
     Ok(())
 }
@@ -145,7 +149,7 @@ fn set(
     let now = value_of(&named.parts(), &settings).map(Json::to_string).unwrap_or_default();
     console.line(format_args!(
         "{} {} = {}",
-        paint::styled(GOOD, "set"),
+        paint::styled(GOOD, text!("set", "已设置")),
         paint::styled(NAME, paint::printable(&named.name)),
         paint::printable(&now)
     ));
@@ -162,11 +166,15 @@ fn refused(named: &NamedSetting, value: &str, error: SettingsError) -> UsageErro
     let NamedSetting { key, name, .. } = named;
     // The value may be a key, which belongs elsewhere.
     let value = if name.to_lowercase().contains("key") || name.contains(".headers.") {
-        "this".to_owned()
+        text!("this", "这个值").to_owned()
     } else {
         format!("{value:?}")
     };
-    UsageError(format!("{name} cannot be {value}: {why}; it is: {}", key.about))
+    UsageError(say!(
+        "{name} cannot be {value}: {why}; it is: {}",
+        "{name} 不能是 {value}：{why}；它的含义：{}",
+        key.about
+    ))
 }
 
 /// Opens the file in the user's editor. A new file begins with every setting as a comment.
@@ -189,10 +197,16 @@ fn edit(path: &Path, console: &mut Console) -> anyhow::Result<Outcome> {
             )
         })?;
     if !status.success() {
-        anyhow::bail!("the editor `{editor}` ended with {status}; the settings may be unchanged");
+        anyhow::bail!(
+            "{}",
+            say!(
+                "the editor `{editor}` ended with {status}; the settings may be unchanged",
+                "编辑器 `{editor}` 以 {status} 结束；设置可能没有改变"
+            )
+        );
     }
     Settings::load(path)?;
-    console.line(format_args!("{} {}", paint::styled(GOOD, "ok"), path.display()));
+    console.line(format_args!("{} {}", paint::styled(GOOD, text!("ok", "通过")), path.display()));
     Ok(Outcome::Done)
 }
 

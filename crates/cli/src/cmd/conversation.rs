@@ -23,6 +23,7 @@ use super::run::answers;
 use super::run_driver::{AnswerSource, CostWarning, names_of, print_json};
 use crate::args::ConversationOptions;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::render::names::DisplayNames;
 use crate::render::run::{EventSource, Screen};
@@ -210,7 +211,11 @@ impl<'s> ConversationDriver<'s> {
             console.error(paint::styled(paint::QUIET, words));
         }
         if is_kept {
-            let words = format!("Go on with it: {}", resume_hint.command(&format!("chat {id}")));
+            let words = say!(
+                "Go on with it: {}",
+                "继续对话：{}",
+                resume_hint.command(&format!("chat {id}"))
+            );
             console.error(paint::styled(paint::QUIET, words));
         }
         Ok(outcome)
@@ -251,9 +256,12 @@ impl<'s> ConversationDriver<'s> {
             runs.into_iter().flatten().flat_map(|run| run.opening().to_vec()).collect();
         opening.iter().for_each(|event| self.show_event(event, console));
         if let Some(trouble) = self.conversation.trouble() {
-            let warning = paint::styled(paint::WARNING, "warning:");
+            let warning = paint::styled(paint::WARNING, text!("warning:", "警告："));
             let trouble = paint::printable_lines(trouble);
-            console.error(format_args!("{warning} {trouble}; the conversation goes on without it"));
+            console.error(say!(
+                "{warning} {trouble}; the conversation goes on without it",
+                "{warning}{trouble}；对话在没有它的情况下继续"
+            ));
         }
     }
 
@@ -314,7 +322,10 @@ impl<'s> ConversationDriver<'s> {
         self.output.end_text(console);
         self.outcome = Outcome::of_error(&error, console);
         if self.answers == AnswerSource::User {
-            let words = "Nothing is lost. Press Enter to try again, or say something else.";
+            let words = text!(
+                "Nothing is lost. Press Enter to try again, or say something else.",
+                "没有内容丢失。按 Enter 重试，或说点别的。"
+            );
             console.error(paint::styled(paint::QUIET, words));
         }
     }

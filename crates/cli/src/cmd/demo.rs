@@ -18,6 +18,7 @@ use super::run::open_output;
 use super::run_driver::{AnswerSource, Farewell, RunDriver};
 use crate::args::{ConversationOptions, DemoArgs, UiArgs};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::flow::Flow;
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Outc
     let scratch = tempfile::Builder::new()
         .prefix("crewagent-demo-")
         .tempdir()
-        .context("cannot make a scratch folder")?
+        .context(text!("cannot make a scratch folder", "无法创建临时文件夹"))?
         .keep();
     let (package, project) = (scratch.join("create-story-micro"), scratch.join("project"));
     author::write(&package, &sample::package())?;
@@ -44,15 +45,16 @@ pub(crate) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Outc
     if args.ui {
         let scenario = scratch.join("scenario.yaml");
         std::fs::write(&scenario, format!("{}{READING}", sample::SCENARIO))
-            .context("cannot write the scenario")?;
+            .context(text!("cannot write the scenario", "无法写入场景"))?;
         let opened = store.projects().of(&project)?;
         store.projects().used(&opened.id, &imported.installed.reference())?;
         let mut settings = SettingsFile::open(&Settings::path(&home))?;
         settings.set(&["run", "model"], &format!("scripted:{}", scenario.display()).into())?;
         settings.save()?;
         let ui = UiArgs { no_open: args.no_open, port: 0 };
-        console.error(format_args!(
+        console.error(say!(
             "Open the project, start the workflow, and answer {} when you are asked.",
+            "打开项目，启动流程，被问到时回答 {}。",
             sample::ANSWER
         ));
         return super::ui::run(&ui, Some(home), console);
@@ -93,9 +95,16 @@ pub(crate) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Outc
 }
 
 fn introduce(scratch: &Path, console: &mut Console) {
-    let words = "A package with six steps runs on a small project. The model is a script, so nothing leaves this computer; the runtime is the real one.";
+    let words = text!(
+        "A package with six steps runs on a small project. The model is a script, so nothing leaves this computer; the runtime is the real one.",
+        "一个六步的包在一个小项目上运行。模型由脚本代替，任何数据都不会离开这台电脑；运行时是真的。"
+    );
     let mut flow = Flow::new(paint::text_width(), "");
     console.text(&paint::styled(QUIET, flow.push(words) + &flow.finish()));
     let folder = paint::styled(NAME, paint::printable(&scratch.display().to_string()));
-    console.line(format_args!("{} into {folder}\n", paint::styled(GOOD, "Checked and imported")));
+    console.line(say!(
+        "{} into {folder}\n",
+        "{}：{folder}\n",
+        paint::styled(GOOD, text!("Checked and imported", "已检查并导入"))
+    ));
 }

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::args::DoctorArgs;
 use crate::console::Console;
+use crate::language::text;
 use crate::outcome::Outcome;
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, WARNING};
 use crate::render::flow::indented;
@@ -29,9 +30,15 @@ pub(crate) fn run(
     } else {
         checks.iter().for_each(|check| human(check, console));
         console.line(match worst {
-            CheckHealth::Ok => "\nEverything is in order.",
-            CheckHealth::Warn => "\nNothing is broken; the warnings say what could be better.",
-            CheckHealth::Fail => "\nSomething is broken; the lines above say what to do.",
+            CheckHealth::Ok => text!("\nEverything is in order.", "\n一切正常。"),
+            CheckHealth::Warn => text!(
+                "\nNothing is broken; the warnings say what could be better.",
+                "\n没有故障；警告说明了可以改进之处。"
+            ),
+            CheckHealth::Fail => text!(
+                "\nSomething is broken; the lines above say what to do.",
+                "\n有故障；以上各行说明了该怎么办。"
+            ),
         });
     }
     Ok(if worst == CheckHealth::Fail { Outcome::Failed } else { Outcome::Done })
@@ -39,9 +46,9 @@ pub(crate) fn run(
 
 fn human(check: &HealthCheck, console: &mut Console) {
     let (style, word) = match check.status {
-        CheckHealth::Ok => (GOOD, "ok  "),
-        CheckHealth::Warn => (WARNING, "warn"),
-        CheckHealth::Fail => (ERROR, "fail"),
+        CheckHealth::Ok => (GOOD, text!("ok  ", "通过")),
+        CheckHealth::Warn => (WARNING, text!("warn", "警告")),
+        CheckHealth::Fail => (ERROR, text!("fail", "故障")),
     };
     let name = paint::styled(NAME, paint::padded(check.name, 8));
     let message = indented(&check.message, BEHIND, paint::text_width());

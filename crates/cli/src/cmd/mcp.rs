@@ -12,6 +12,7 @@ use crewagent_engine::store::{KnownServersError, SettingsError, Store};
 
 use crate::args::{McpArgs, McpCommand, McpNamesArgs};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::model;
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
@@ -48,7 +49,11 @@ fn switch(
     let servers = store.tool_servers();
     let names = servers.find_all(&args.names).map_err(problem)?;
     servers.switch(&names, switch == Switch::On).map_err(problem)?;
-    let word = if switch == Switch::On { "enabled" } else { "disabled" };
+    let word = if switch == Switch::On {
+        text!("enabled", "已启用")
+    } else {
+        text!("disabled", "已停用")
+    };
     for name in &names {
         console.line(format_args!("{} {}", paint::styled(GOOD, word), paint::styled(NAME, name)));
     }
@@ -61,9 +66,11 @@ fn switch(
 /// Turns errors that the user can fix into usage errors; IO errors stay as they are.
 fn problem(error: KnownServersError) -> anyhow::Error {
     match error {
-        KnownServersError::Unknown(_) => {
-            UsageError(format!("{error}; `crewagent mcp list` shows what there is")).into()
-        }
+        KnownServersError::Unknown(_) => UsageError(say!(
+            "{error}; `crewagent mcp list` shows what there is",
+            "{error}；`crewagent mcp list` 列出所有服务器"
+        ))
+        .into(),
         KnownServersError::Settings(error @ SettingsError::Wrong { .. }) => {
             UsageError(error.to_string()).into()
         }
@@ -76,13 +83,12 @@ fn problem(error: KnownServersError) -> anyhow::Error {
 fn remind(names: &[ServerName], store: &Store, console: &mut Console) {
     let policy = store.settings().for_runs().policy.mcp;
     if !policy.enabled {
-        console.line("\nRuns may not use MCP servers yet: that is a matter of policy. Allow it with:\n  crewagent config set policy.mcp.enabled true");
+        console.line(text!("\nRuns may not use MCP servers yet: that is a matter of policy. Allow it with:\n  crewagent config set policy.mcp.enabled true", "\n策略尚未允许运行使用 MCP 服务器。允许的方法：\n  crewagent config set policy.mcp.enabled true"));
         return;
     }
     let kept_out = names.iter().filter(|name| !policy.allows(name));
     for name in kept_out {
-        console.line(format_args!(
-            "\nThe policy does not name {name} among the servers that may be used. See:\n  crewagent config get policy.mcp.allowed-servers"
+        console.line(say!("\nThe policy does not name {name} among the servers that may be used. See:\n  crewagent config get policy.mcp.allowed-servers", "\n策略允许使用的服务器中没有 {name}。查看：\n  crewagent config get policy.mcp.allowed-servers"
         ));
     }
 }

@@ -14,6 +14,7 @@ use crewagent_engine::store::{ChosenModel, Environment, Settings, SettingsFile, 
 
 use crate::args::{ModelsArgs, ModelsCommand, ModelsUseArgs};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::model;
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
@@ -56,21 +57,29 @@ fn choose(
 
 fn told_use(name: &str, console: &mut Console) {
     let name = paint::styled(NAME, paint::printable(name));
-    console.line(format_args!("{} {name} from now on", paint::styled(GOOD, "runs use")));
+    console.line(say!(
+        "{} {name} from now on",
+        "{} {name}",
+        paint::styled(GOOD, text!("runs use", "运行将使用"))
+    ));
     // Warns about a setting that something else overrides.
     if let Ok(other) = std::env::var("CREWAGENT_MODEL")
         && !other.trim().is_empty()
     {
         let other = paint::printable(other.trim());
-        console.error(format_args!("CREWAGENT_MODEL is set, so {other} is used until it is not"));
+        console.error(say!(
+            "CREWAGENT_MODEL is set, so {other} is used until it is not",
+            "已设置 CREWAGENT_MODEL，取消之前会使用 {other}"
+        ));
     }
 }
 
 /// Returns the network model that a name means, or the default one.
 fn over_the_network(name: Option<&str>, store: &Store) -> Result<Box<ChosenModel>, UsageError> {
     let of_a_file = |name: String| {
-        UsageError(format!(
-            "`{name}` answers from a file, so there is nothing to try out; name a model over the network"
+        UsageError(say!(
+            "`{name}` answers from a file, so there is nothing to try out; name a model over the network",
+            "`{name}` 从文件作答，无需测试；请指明一个网络上的模型"
         ))
     };
     match model::choose(name, store)? {

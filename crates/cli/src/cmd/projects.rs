@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::args::{ForgetArgs, ProjectsArgs, ProjectsCommand, ProjectsListArgs, RelinkArgs};
 use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
 use crate::render::table::{TableCell, table};
@@ -60,12 +61,18 @@ fn list(args: &ProjectsListArgs, store: &Store, console: &mut Console) -> anyhow
         return Ok(Outcome::Done);
     }
     if listing.projects.is_empty() && listing.damaged.is_empty() {
-        console.line("No projects yet. A folder becomes one with its first `crewagent run`.");
+        console.line(text!(
+            "No projects yet. A folder becomes one with its first `crewagent run`.",
+            "还没有项目。在文件夹中第一次执行 `crewagent run` 后，它就成为项目。"
+        ));
         return Ok(Outcome::Done);
     }
     let row = |project: &Project| {
-        let (style, mark) =
-            if project.path.is_dir() { (Style::new(), "") } else { (WARNING, " (gone)") };
+        let (style, mark) = if project.path.is_dir() {
+            (Style::new(), "")
+        } else {
+            (WARNING, text!(" (gone)", "（已不在）"))
+        };
         vec![
             TableCell::new(NAME, project.id.as_str()),
             TableCell::new(Style::new(), &count(project).to_string()),
@@ -75,14 +82,25 @@ fn list(args: &ProjectsListArgs, store: &Store, console: &mut Console) -> anyhow
     };
     let rows: Vec<Vec<TableCell>> = listing.projects.iter().map(row).collect();
     if !rows.is_empty() {
-        console.text(&table(&["PROJECT", "RUNS", "PACKAGE", "FOLDER"], &rows));
+        console.text(&table(
+            &[
+                text!("PROJECT", "项目"),
+                text!("RUNS", "运行"),
+                text!("PACKAGE", "包"),
+                text!("FOLDER", "文件夹"),
+            ],
+            &rows,
+        ));
     }
     for flaw in &listing.damaged {
         let text = paint::printable(&format!("{}: {}", flaw.name, flaw.reason));
-        console.line(format_args!("{} {text}", paint::styled(WARNING, "damaged")));
+        console.line(format_args!("{} {text}", paint::styled(WARNING, text!("damaged", "已损坏"))));
     }
     if listing.projects.iter().any(|project| !project.path.is_dir()) {
-        let advice = "A folder that is gone was moved or removed: `crewagent projects relink ID DIR` or `crewagent projects forget ID`.";
+        let advice = text!(
+            "A folder that is gone was moved or removed: `crewagent projects relink ID DIR` or `crewagent projects forget ID`.",
+            "文件夹已被移动或删除：用 `crewagent projects relink ID DIR` 或 `crewagent projects forget ID`。"
+        );
         console.error(paint::styled(QUIET, advice));
     }
     Ok(Outcome::Done)
@@ -99,8 +117,9 @@ pub(super) fn listed(
     match named {
         Some(folder) => match store.projects().at(folder)? {
             Some(project) => Ok(Some(project)),
-            None => Err(UsageError(format!(
+            None => Err(UsageError(say!(
                 "`{}` has no {what}; `crewagent {command} list --all` shows those of all projects",
+                "`{}` 没有{what}；`crewagent {command} list --all` 列出所有项目的",
                 folder.display()
             ))
             .into()),
@@ -115,7 +134,11 @@ fn relink(args: &RelinkArgs, store: &Store, console: &mut Console) -> anyhow::Re
     let project = store.projects().relink(&project.id, &args.folder)?;
     let path = paint::printable(&project.path.display().to_string());
     let id = paint::styled(NAME, &project.id);
-    console.line(format_args!("{} {id} to {path}", paint::styled(GOOD, "relinked")));
+    console.line(say!(
+        "{} {id} to {path}",
+        "{} {id} 到 {path}",
+        paint::styled(GOOD, text!("relinked", "已重新关联"))
+    ));
     Ok(Outcome::Done)
 }
 
@@ -123,21 +146,25 @@ fn forget(args: &ForgetArgs, store: &Store, console: &mut Console) -> anyhow::Re
     let project = store.projects().find(&args.project)?;
     let runs = store.runs().list(Of::Project(&project.id))?;
     let conversations = store.conversations().list(Of::Project(&project.id))?;
-    let count = format!(
+    let count = say!(
         "{}, {}",
-        paint::counted(runs.runs.len() + runs.damaged.len(), "run"),
+        "{}、{}",
+        paint::counted(runs.runs.len() + runs.damaged.len(), ("run", "次运行")),
         paint::counted(
             conversations.conversations.len() + conversations.damaged.len(),
-            "conversation"
+            ("conversation", "个对话")
         )
     );
     let line = format!("{}  {count}  {}", project.id, project.path.display());
-    let question = "Forget the project, with its runs and conversations? The folder stays.";
+    let question = text!(
+        "Forget the project, with its runs and conversations? The folder stays.",
+        "要移除这个项目及其运行和对话吗？文件夹会保留。"
+    );
     if !removal::agreed([line], question, args.removal, console)? {
         return Ok(Outcome::Cancelled);
     }
     store.projects().forget(&project.id)?;
     let mut removed = Removed::new(args.removal);
-    removed.report(project.id.as_str(), &format!(" ({count})"), console);
+    removed.report(project.id.as_str(), &say!(" ({count})", "（{count}）"), console);
     Ok(removed.finish(console))
 }

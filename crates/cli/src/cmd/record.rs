@@ -10,6 +10,7 @@ use crewagent_scenario::record::{RecordError, scenario};
 
 use crate::args::RecordingArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::summary;
@@ -52,29 +53,42 @@ impl Recorder {
         let Some(file) = &args.record else { return Ok(None) };
         let shown = file.display();
         if file.is_dir() {
-            return Err(UsageError(format!("`{shown}` is a folder; --record takes a file")).into());
+            return Err(UsageError(say!(
+                "`{shown}` is a folder; --record takes a file",
+                "`{shown}` 是文件夹；--record 需要文件"
+            ))
+            .into());
         }
         let is_ours =
             || so_far().is_some_and(|text| std::fs::read_to_string(file).ok() == Some(text));
         let over =
             if args.force || (file.exists() && is_ours()) { Over::Anything } else { Over::Nothing };
         if over == Over::Nothing && file.symlink_metadata().is_ok() {
-            let advice = "name another file, or replace it with --force";
-            return Err(UsageError(format!(
-                "`{shown}` exists, and --record would replace it; {advice}"
+            let advice = text!(
+                "name another file, or replace it with --force",
+                "请换一个文件名，或用 --force 覆盖"
+            );
+            return Err(UsageError(say!(
+                "`{shown}` exists, and --record would replace it; {advice}",
+                "`{shown}` 已存在，--record 会覆盖它；{advice}"
             ))
             .into());
         }
         let folder = folder_of(file);
         if !folder.is_dir() {
-            return Err(UsageError(format!(
+            return Err(UsageError(say!(
                 "there is no folder `{}` for --record; make it first",
+                "--record 的文件夹 `{}` 不存在；请先创建",
                 folder.display()
             ))
             .into());
         }
         new_file(folder).with_context(|| {
-            format!("the folder `{}` of --record cannot be written", folder.display())
+            say!(
+                "the folder `{}` of --record cannot be written",
+                "--record 的文件夹 `{}` 无法写入",
+                folder.display()
+            )
         })?;
         Ok(Some(Self { file: file.clone(), over }))
     }
@@ -90,7 +104,7 @@ impl Recorder {
         let text = match recorded(id, store) {
             Ok(text) => text,
             Err(error) if matches!(error.downcast_ref(), Some(RecordError::Nothing)) => {
-                let words = format!("Nothing was recorded: {error}.");
+                let words = say!("Nothing was recorded: {error}.", "没有记录任何内容：{error}。");
                 console.error(paint::styled(QUIET, words));
                 return Outcome::Done;
             }
@@ -99,15 +113,20 @@ impl Recorder {
         match self.put(&text) {
             Ok(()) => {
                 let file = paint::printable(&self.file.display().to_string());
-                console.error(format_args!(
+                console.error(say!(
                     "{} in {}. Its first lines say how to play it.",
-                    paint::styled(GOOD, "Recorded"),
+                    "{} {}。文件开头说明了如何重放。",
+                    paint::styled(GOOD, text!("Recorded", "已记录到")),
                     paint::styled(NAME, file)
                 ));
                 Outcome::Done
             }
             Err(error) => {
-                let what = format!("cannot write the recording `{}`", self.file.display());
+                let what = say!(
+                    "cannot write the recording `{}`",
+                    "无法写入记录 `{}`",
+                    self.file.display()
+                );
                 failed(&anyhow::Error::new(error).context(what), id, resume_hint, console)
             }
         }
@@ -135,7 +154,10 @@ fn failed(
     console: &mut Console,
 ) -> Outcome {
     let outcome = Outcome::of_error(error, console);
-    let words = "Nothing is lost. Record it again, here or elsewhere, with:";
+    let words = text!(
+        "Nothing is lost. Record it again, here or elsewhere, with:",
+        "没有内容丢失。重新记录（可换个地方）："
+    );
     console.error(summary::next(words, &[resume_hint.resume(id.as_str())]).trim_end());
     outcome
 }

@@ -17,7 +17,7 @@ pub(crate) fn confirmed(question: &str, yes: bool, console: &mut Console) -> any
     }
     console.show();
     if !ask::is_possible() {
-        let why = text(
+        let why = text!(
             "nothing was changed: this command asks first, and there is no terminal to ask in; add --yes",
             "没有做任何更改：此命令要先询问，而这里没有可以询问的终端；请加上 --yes",
         );
@@ -41,7 +41,7 @@ pub(crate) fn agreed(
     }
     let agreed = confirmed(question, false, console)?;
     if !agreed {
-        console.line(text("Nothing was removed.", "没有删除任何东西。"));
+        console.line(text!("Nothing was removed.", "没有删除任何东西。"));
     }
     Ok(agreed)
 }
@@ -63,7 +63,7 @@ impl Removed {
         if !self.args.json {
             console.line(format_args!(
                 "{} {}{remark}",
-                paint::styled(GOOD, text("removed", "已删除")),
+                paint::styled(GOOD, text!("removed", "已删除")),
                 paint::styled(NAME, paint::printable(name))
             ));
         }

@@ -16,6 +16,7 @@ use super::run::{answers, open_output, recorded, tightening, writable};
 use super::run_driver::{self, Farewell, RunDriver, RunOutput};
 use crate::args::{BoundsArgs, ConversationOptions, ResumeArgs};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::model;
 use crate::outcome::{Outcome, UsageError};
 use crate::render::question::Asker;
@@ -41,7 +42,10 @@ pub(crate) fn run(
     let model = model::tiered(model::or_own(asked, &run, &store)?, run.settings(), &store);
     if let Err(error) = writable(run.project_folder()) {
         let outcome = Outcome::of_error(&error, console);
-        let next = summary::next("Nothing is lost. Go on with:", &[resume_hint.resume(run.id())]);
+        let next = summary::next(
+            text!("Nothing is lost. Go on with:", "没有内容丢失。继续："),
+            &[resume_hint.resume(run.id())],
+        );
         console.error(next.trim_end());
         return Ok(outcome);
     }
@@ -90,8 +94,9 @@ fn chosen(args: &ResumeArgs, store: &Store) -> anyhow::Result<RunId> {
             None => None,
         };
         return newest.ok_or_else(|| {
-            UsageError(format!(
+            UsageError(say!(
                 "`{}` has no unfinished run; `crewagent runs list --all` shows what there is",
+                "`{}` 没有未完成的运行；`crewagent runs list --all` 列出所有运行",
                 folder.display()
             ))
             .into()
@@ -103,8 +108,14 @@ fn chosen(args: &ResumeArgs, store: &Store) -> anyhow::Result<RunId> {
         return Ok(id);
     }
     runs.newest_unfinished(Of::All)?.ok_or_else(|| {
-        UsageError("there is no unfinished run; `crewagent run PACKAGE` starts one".to_owned())
-            .into()
+        UsageError(
+            text!(
+                "there is no unfinished run; `crewagent run PACKAGE` starts one",
+                "没有未完成的运行；`crewagent run PACKAGE` 开始一次"
+            )
+            .to_owned(),
+        )
+        .into()
     })
 }
 
@@ -112,11 +123,10 @@ fn chosen(args: &ResumeArgs, store: &Store) -> anyhow::Result<RunId> {
 fn chosen_in(folder: &Path, reference: &str, store: &Store) -> anyhow::Result<RunId> {
     let own = match store.projects().at(folder)? {
         Some(project) => super::runs::find_in(Of::Project(&project.id), reference, store),
-        None => Err(UsageError(format!("`{}` has no runs", folder.display())).into()),
+        None => Err(UsageError(say!("`{}` has no runs", "`{}` 没有运行", folder.display())).into()),
     };
     own.map_err(|error| match store.runs().find(reference) {
-        Ok(id) => UsageError(format!(
-            "the run {id} belongs to another project than `{}`; leave out --project to go on with it",
+        Ok(id) => UsageError(say!("the run {id} belongs to another project than `{}`; leave out --project to go on with it", "运行 {id} 不属于项目 `{}`；去掉 --project 即可继续",
             folder.display()
         ))
         .into(),

@@ -18,6 +18,7 @@ use super::record::Recorder;
 use super::run_driver::{self, AnswerSource, Farewell, RunDriver, RunOutput};
 use crate::args::{BoundsArgs, ConversationOptions, RunArgs};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::render::{self, ReportOptions};
 use crate::resume_hint::ResumeHint;
@@ -95,7 +96,10 @@ fn foretell(
         _ if is_json => console.line(paint::json(&json!({ "forecast": forecast }))),
         Some(forecast) => console.text(&render::forecast::lines(forecast)),
         None => {
-            let words = "there is no forecast for a model that answers from a file; name another one with --model";
+            let words = text!(
+                "there is no forecast for a model that answers from a file; name another one with --model",
+                "从文件作答的模型无法估算；请用 --model 指明别的模型"
+            );
             return Err(UsageError(words.to_owned()).into());
         }
     }
@@ -117,18 +121,31 @@ pub(crate) fn project_folder(project: &Path) -> anyhow::Result<()> {
     if project.is_dir() {
         return writable(project);
     }
-    let what = if project.exists() { "is not a folder" } else { "does not exist" };
-    let advice = "make it first, or name another one with --project";
-    Err(UsageError(format!("the project folder `{}` {what}; {advice}", project.display())).into())
+    let what = if project.exists() {
+        text!("is not a folder", "不是文件夹")
+    } else {
+        text!("does not exist", "不存在")
+    };
+    let advice = text!(
+        "make it first, or name another one with --project",
+        "请先创建，或用 --project 指定别的文件夹"
+    );
+    Err(UsageError(say!(
+        "the project folder `{}` {what}; {advice}",
+        "项目文件夹 `{}` {what}；{advice}",
+        project.display()
+    ))
+    .into())
 }
 
 /// Checks that the user may write to the project.
 pub(crate) fn writable(project: &Path) -> anyhow::Result<()> {
     may_write(project).map_err(|error| {
-        anyhow::anyhow!(
+        anyhow::Error::msg(say!(
             "the project folder `{}` cannot be written: {error}; make it writable for you",
+            "项目文件夹 `{}` 无法写入：{error}；请为自己开放写权限",
             project.display()
-        )
+        ))
     })
 }
 
@@ -232,7 +249,10 @@ pub(crate) fn installed(
     if !is_path(reference) {
         let name = reference.to_string_lossy();
         return Ok(Some(packages.find(&name).map_err(|error| {
-            UsageError(format!("{error} (and no file or folder has this name)"))
+            UsageError(say!(
+                "{error} (and no file or folder has this name)",
+                "{error}（也没有这个名称的文件或文件夹）"
+            ))
         })?));
     }
     let shown = reference.display().to_string();
@@ -261,7 +281,7 @@ pub(crate) fn installed(
                 ReportOptions::ASIDE,
                 console,
             );
-            console.error(paint::styled(paint::QUIET, "Nothing was run."));
+            console.error(paint::styled(paint::QUIET, text!("Nothing was run.", "没有运行。")));
             Ok(None)
         }
         Err(error) => Err(error.into()),

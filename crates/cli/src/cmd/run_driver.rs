@@ -19,6 +19,7 @@ use crewagent_format::package::Package;
 
 pub(crate) use self::prompt::{HISTORY, RunPrompt, open_prompt};
 use crate::console::Console;
+use crate::language::text;
 use crate::outcome::Outcome;
 use crate::paint::{self, WARNING};
 use crate::render::names::DisplayNames;
@@ -204,30 +205,39 @@ impl RunDriver {
         let (id, resume_hint) = (self.run.id(), &self.resume_hint);
         match (rest.phase, rest.reason) {
             (Phase::Completed, _) if self.farewell == Farewell::Tour => (
-                "Look at what happened, or make a package of your own:",
+                text!(
+                    "Look at what happened, or make a package of your own:",
+                    "看看发生了什么，或做一个自己的包："
+                ),
                 vec![
                     resume_hint.command(&format!("runs show {id}")),
                     resume_hint.command(&format!("runs logs {id}")),
                     "crewagent package new my-workflow".to_owned(),
                 ],
             ),
-            (Phase::Completed, _) => {
-                ("To change something, say what:", vec![resume_hint.answer(id, "what to change")])
-            }
+            (Phase::Completed, _) => (
+                text!("To change something, say what:", "要修改什么，直接说："),
+                vec![resume_hint.answer(id, text!("what to change", "要修改的内容"))],
+            ),
             (Phase::WaitingUser, Some(Reason::Question)) => {
                 let is_approval = |question: &Question| question.approval.is_some();
                 let answer = match rest.question.as_ref().is_some_and(is_approval) {
-                    true => "once, run, or deny: why",
-                    false => "your answer",
+                    true => text!("once, run, or deny: why", "once、run，或 deny: 原因"),
+                    false => text!("your answer", "你的回答"),
                 };
-                ("Go on with your answer:", vec![resume_hint.answer(id, answer)])
+                (
+                    text!("Go on with your answer:", "用你的回答继续："),
+                    vec![resume_hint.answer(id, answer)],
+                )
             }
-            (Phase::WaitingUser, _) => {
-                ("Go on by telling it what to do:", vec![resume_hint.answer(id, "your words")])
-            }
-            (Phase::Running | Phase::Paused | Phase::Failed, _) => {
-                ("Nothing is lost. Go on with:", vec![resume_hint.resume(id)])
-            }
+            (Phase::WaitingUser, _) => (
+                text!("Go on by telling it what to do:", "告诉它接下来做什么："),
+                vec![resume_hint.answer(id, text!("your words", "你的话"))],
+            ),
+            (Phase::Running | Phase::Paused | Phase::Failed, _) => (
+                text!("Nothing is lost. Go on with:", "没有内容丢失。继续："),
+                vec![resume_hint.resume(id)],
+            ),
         }
     }
 
@@ -317,8 +327,12 @@ impl CostWarning {
             return;
         }
         self.watch = WatchSwitch::Off;
-        let words = "the price of this model is not known, so --max-cost cannot stop the run; say what it costs with `crewagent models add NAME --price IN,OUT`, or set --max-tokens N";
-        console.error(format_args!("{} {words}", paint::styled(WARNING, "warning:")));
+        let words = text!(
+            "the price of this model is not known, so --max-cost cannot stop the run; say what it costs with `crewagent models add NAME --price IN,OUT`, or set --max-tokens N",
+            "不知道这个模型的价格，--max-cost 无法让运行停下；请用 `crewagent models add NAME --price IN,OUT` 给出价格，或设置 --max-tokens N"
+        );
+        console
+            .error(format_args!("{} {words}", paint::styled(WARNING, text!("warning:", "警告："))));
     }
 }
 

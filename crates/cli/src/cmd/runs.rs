@@ -17,6 +17,7 @@ use crewagent_engine::store::{Of, RunId, Status, Store};
 
 use crate::args::{RunsArgs, RunsCommand};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::resume_hint::ResumeHint;
 
@@ -52,7 +53,14 @@ pub(crate) fn find_in(of: Of<'_>, reference: &str, store: &Store) -> anyhow::Res
     }
     let newest = store.runs().list(of)?.runs.into_iter().next().map(|run| run.run_id);
     newest.ok_or_else(|| {
-        UsageError("there is no run yet; `crewagent run PACKAGE` starts one".to_owned()).into()
+        UsageError(
+            text!(
+                "there is no run yet; `crewagent run PACKAGE` starts one",
+                "还没有运行；`crewagent run PACKAGE` 开始一次"
+            )
+            .to_owned(),
+        )
+        .into()
     })
 }
 
@@ -66,11 +74,28 @@ fn visit<'v>(visits: &'v [Visit], name: &str) -> anyhow::Result<&'v Visit> {
             known.push(format!("{}{number}", visit.node));
         }
         let known = known.join(", ");
-        UsageError(format!("the run did not come to `{name}`; it came to {known}")).into()
+        UsageError(say!(
+            "the run did not come to `{name}`; it came to {known}",
+            "运行没有到过 `{name}`；到过的有 {known}"
+        ))
+        .into()
     })
 }
 
-/// Returns the display status of a run.
+/// Returns the status of a run for the user.
+fn shown(status: Status) -> &'static str {
+    match status {
+        Status::Running => text!("running", "运行中"),
+        Status::Interrupted => text!("interrupted", "意外中断"),
+        Status::WaitingUser => text!("waiting", "正在等你"),
+        Status::Paused => text!("paused", "已暂停"),
+        Status::Completed => text!("completed", "已完成"),
+        Status::Failed => text!("failed", "失败"),
+        Status::Unknown => text!("unknown", "未知"),
+    }
+}
+
+/// Returns the status of a run as programs read it.
 fn word(status: Status) -> &'static str {
     match status {
         Status::Running => "running",

@@ -11,6 +11,7 @@ use super::agent;
 use super::run::{bounded, installed};
 use crate::args::{ToolsCommand, ToolsListArgs};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET, WARNING};
 use crate::render::table::{TableCell, table};
@@ -62,23 +63,42 @@ fn list(
         return Ok(Outcome::Done);
     }
     let rows: Vec<Vec<TableCell>> = rows.iter().map(row).collect();
-    console.text(&table(&["TOOL", "MAY BE USED", "DECIDED BY", "LIMIT"], &rows));
+    console.text(&table(
+        &[
+            text!("TOOL", "工具"),
+            text!("MAY BE USED", "可否使用"),
+            text!("DECIDED BY", "由谁决定"),
+            text!("LIMIT", "上限"),
+        ],
+        &rows,
+    ));
     let folders: Vec<Vec<TableCell>> = layers.folders().iter().map(folder).collect();
     if !folders.is_empty() {
         console.line("");
-        console.text(&table(&["WRITING BELOW A FOLDER", "MAY BE DONE", "DECIDED BY"], &folders));
+        console.text(&table(
+            &[
+                text!("WRITING BELOW A FOLDER", "写入某文件夹之下"),
+                text!("MAY BE DONE", "可否进行"),
+                text!("DECIDED BY", "由谁决定"),
+            ],
+            &folders,
+        ));
     }
     let Limit { value, by } = layers.call_seconds();
-    let note = format!("One call takes at most {value} seconds ({}).", name(by));
+    let note = say!(
+        "One call takes at most {value} seconds ({}).",
+        "一次调用最多 {value} 秒（{}）。",
+        name(by)
+    );
     console.line(format_args!("\n{}", paint::styled(QUIET, note)));
     Ok(Outcome::Done)
 }
 
 fn verdict_cell(verdict: Verdict) -> TableCell {
     match verdict {
-        Verdict::Allow => TableCell::new(GOOD, "yes"),
-        Verdict::Ask => TableCell::new(WARNING, "asks first"),
-        Verdict::Deny => TableCell::new(ERROR, "no"),
+        Verdict::Allow => TableCell::new(GOOD, text!("yes", "是")),
+        Verdict::Ask => TableCell::new(WARNING, text!("asks first", "先询问")),
+        Verdict::Deny => TableCell::new(ERROR, text!("no", "否")),
     }
 }
 
@@ -89,16 +109,16 @@ fn folder(rule: &FolderRule) -> Vec<TableCell> {
 
 fn row(tool: &Surveyed) -> Vec<TableCell> {
     let verdict = match tool.state_only {
-        true => TableCell::new(WARNING, "for the state of the run"),
+        true => TableCell::new(WARNING, text!("for the state of the run", "仅用于运行的状态")),
         false => verdict_cell(tool.verdict),
     };
     let by = match &tool.rule {
-        Some(rule) => format!("rule {}, {}", rule.pattern, name(tool.by)),
+        Some(rule) => say!("rule {}, {}", "规则 {}，{}", rule.pattern, name(tool.by)),
         None => name(tool.by).to_owned(),
     };
     let limit = tool.max_bytes.map_or_else(String::new, |Limit { value, by }| {
         let bytes = crewagent_source::bytes(value);
-        format!("{bytes} ({})", name(by))
+        say!("{bytes} ({})", "{bytes}（{}）", name(by))
     });
     vec![
         TableCell::new(NAME, &tool.tool),
@@ -110,9 +130,9 @@ fn row(tool: &Surveyed) -> Vec<TableCell> {
 
 fn name(by: Decider) -> &'static str {
     match by {
-        Decider::Settings => "settings",
-        Decider::Run => "command line",
-        Decider::Agent => "agent",
-        Decider::Runtime => "always there",
+        Decider::Settings => text!("settings", "设置"),
+        Decider::Run => text!("command line", "命令行"),
+        Decider::Agent => text!("agent", "智能体"),
+        Decider::Runtime => text!("always there", "始终可用"),
     }
 }

@@ -10,6 +10,7 @@ use crewagent_server::{PageLink, ServerLocation};
 
 use crate::args::UiArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, QUIET};
 
@@ -23,7 +24,10 @@ pub(crate) fn run(
 ) -> anyhow::Result<Outcome> {
     match crewagent_server::open(home, args.port)? {
         ServerLocation::Elsewhere(link) => {
-            let words = "It is running already; this link opens its page.";
+            let words = text!(
+                "It is running already; this link opens its page.",
+                "已在运行；用此链接打开它的页面。"
+            );
             let opening = show(&link, words, args, console);
             // Some openers run until the browser ends; these have found one.
             let _ = opening.map(|opening| opening.recv_timeout(OPENER_TIMEOUT));
@@ -36,8 +40,11 @@ pub(crate) fn run(
                     leave();
                 }
             })
-            .context("cannot listen for Ctrl-C")?;
-            let words = "The link works once, within half an hour, on this computer alone. Press Ctrl-C to end; runs stop where nothing is lost.";
+            .context(text!("cannot listen for Ctrl-C", "无法监听 Ctrl-C"))?;
+            let words = text!(
+                "The link works once, within half an hour, on this computer alone. Press Ctrl-C to end; runs stop where nothing is lost.",
+                "链接只能用一次，半小时内有效，仅限本机。按 Ctrl-C 结束；运行会停在不丢失内容的地方。"
+            );
             show(server.link(), words, args, console);
             server.serve()?;
             Ok(Outcome::Done)
@@ -59,7 +66,13 @@ fn show(
         return None;
     }
     // Sandboxed browsers, such as snap packages, cannot read the store.
-    console.error(paint::styled(QUIET, "If no page opens, open the link above in your browser."));
+    console.error(paint::styled(
+        QUIET,
+        text!(
+            "If no page opens, open the link above in your browser.",
+            "如果没有打开页面，请在浏览器中打开上面的链接。"
+        ),
+    ));
     match browse(link) {
         Ok(opening) => Some(opening),
         Err(error) => {
@@ -71,7 +84,10 @@ fn show(
 
 fn report_failure(why: &anyhow::Error, console: &mut Console) {
     let why = paint::printable(&format!("{why:#}"));
-    console.error(format_args!("No browser could be opened ({why}); open the link above in one."));
+    console.error(say!(
+        "No browser could be opened ({why}); open the link above in one.",
+        "无法打开浏览器（{why}）；请自行打开上面的链接。"
+    ));
 }
 
 /// Opens the link with the system's program for pages; a thread waits for it.
@@ -88,12 +104,17 @@ fn browse(link: &PageLink) -> anyhow::Result<mpsc::Receiver<()>> {
     // Other users of the computer can read arguments, so these hold the path of a private page instead of the link.
     command.args(before).arg(link.page()?);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().with_context(|| format!("`{program}` cannot be started"))?;
+    let mut child = command
+        .spawn()
+        .with_context(|| say!("`{program}` cannot be started", "无法启动 `{program}`"))?;
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new().spawn(move || {
         let failure = match child.wait() {
             Ok(status) if status.success() => None,
-            Ok(status) => Some(anyhow::anyhow!("`{program}` ended with {status}")),
+            Ok(status) => Some(anyhow::Error::msg(say!(
+                "`{program}` ended with {status}",
+                "`{program}` 以 {status} 结束"
+            ))),
             Err(error) => Some(error.into()),
         };
         if let Some(failure) = failure {

@@ -57,7 +57,7 @@ fn flag(name: &'static str, short: char, help: &'static str) -> Arg {
 /// Translates an argument. The library's own remarks are English, so they are replaced, too.
 fn argument(mut argument: Arg) -> Arg {
     let help = argument.get_help().map(translated).unwrap_or_default();
-    let long_help = argument.get_long_help().map(translated).unwrap_or_else(|| help.clone());
+    let long_help = argument.get_long_help().map(translated);
     let heading = match argument.get_help_heading() {
         Some(heading) => lookup(heading),
         None if argument.is_positional() => Some("参数"),
@@ -70,7 +70,10 @@ fn argument(mut argument: Arg) -> Arg {
     if argument.get_action().takes_values() {
         argument = argument.hide_default_value(true).hide_possible_values(true).hide_env(true);
     }
-    argument.help(format!("{help}{remarks}")).long_help(format!("{long_help}{remarks}"))
+    if let Some(long_help) = long_help {
+        argument = argument.long_help(format!("{long_help}{remarks}"));
+    }
+    argument.help(format!("{help}{remarks}"))
 }
 
 /// Returns the default and the possible values of an argument, as the library would add them in English.

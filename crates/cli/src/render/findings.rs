@@ -9,6 +9,7 @@ use crewagent_format::diagnostic::{Code, Diagnostic, Findings, Location, Severit
 use crewagent_format::text::is_unsafe_char;
 
 use crate::console::{Console, Stream};
+use crate::language::{say, text};
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET, WARNING};
 
 /// Findings of one code that are shown in full, unless all are requested.
@@ -78,7 +79,12 @@ pub(crate) fn findings(
         (more > 0).then_some((code, more, count))
     });
     for (code, more, count) in hidden {
-        let counts = format!("{} more of {}", paint::grouped(more), paint::grouped(*count));
+        let counts = say!(
+            "{more} more of {count}",
+            "共 {count} 处，另有 {more} 处未显示",
+            more = paint::grouped(more),
+            count = paint::grouped(*count)
+        );
         console.line_to(
             options.stream,
             format_args!("… {} {}: {counts}", code.as_str(), code.summary()),
@@ -96,40 +102,58 @@ fn summary(
 ) {
     let (errors, warnings) = (findings.count(Severity::Error), findings.count(Severity::Warning));
     let name = paint::styled(NAME, paint::printable(name));
-    let mut say = |text: String| console.line_to(options.stream, text);
+    let mut print = |text: String| console.line_to(options.stream, text);
     if findings.is_empty() {
-        return say(format!("{} {name}: no errors, no warnings", paint::styled(GOOD, "ok")));
+        let ok = paint::styled(GOOD, text!("ok", "通过"));
+        return print(say!(
+            "{ok} {name}: no errors, no warnings",
+            "{ok} {name}：没有错误，没有警告"
+        ));
     }
     let mut parts = Vec::new();
     if errors > 0 {
-        parts.push(paint::styled(ERROR, paint::counted(errors, "error")));
+        parts.push(paint::styled(ERROR, paint::counted(errors, ("error", "个错误"))));
     }
     if warnings > 0 {
-        parts.push(paint::styled(WARNING, paint::counted(warnings, "warning")));
+        parts.push(paint::styled(WARNING, paint::counted(warnings, ("warning", "个警告"))));
     }
     let too_strict = errors == 0 && options.bar == Bar::Warnings;
     let verdict = if errors > 0 || too_strict {
-        paint::styled(ERROR, "invalid")
+        paint::styled(ERROR, text!("invalid", "无效"))
     } else {
-        paint::styled(GOOD, "ok")
+        paint::styled(GOOD, text!("ok", "通过"))
     };
-    let reason = if too_strict { " (warnings count with `--strict`)" } else { "" };
-    say(format!("{verdict} {name}: {}{reason}", parts.join(", ")));
+    let reason = if too_strict {
+        text!(" (warnings count with `--strict`)", "（`--strict` 把警告算作错误）")
+    } else {
+        ""
+    };
+    print(say!(
+        "{verdict} {name}: {parts}{reason}",
+        "{verdict} {name}：{parts}{reason}",
+        parts = parts.join(text!(", ", "，"))
+    ));
     if shown < errors + warnings {
         let advice = match options.amount {
-            Amount::Some => {
-                "Fix these first, or see up to 10,000 of each severity with `--all` or `--format json`."
-            }
-            Amount::All => {
-                "Only the first 10,000 of each severity are kept; fix these and run it again."
-            }
+            Amount::Some => text!(
+                "Fix these first, or see up to 10,000 of each severity with `--all` or `--format json`.",
+                "请先修复这些；用 `--all` 或 `--format json` 可查看每个级别最多 10,000 条。",
+            ),
+            Amount::All => text!(
+                "Only the first 10,000 of each severity are kept; fix these and run it again.",
+                "每个级别只保留前 10,000 条；修复后请再检查一次。",
+            ),
         };
-        say(paint::styled(QUIET, advice));
+        print(paint::styled(QUIET, advice));
     }
     if let Some(code) = findings.iter().next().map(|first| first.code) {
-        say(paint::styled(
+        print(paint::styled(
             QUIET,
-            format_args!("More about a code: crewagent package explain {}", code.as_str()),
+            say!(
+                "More about a code: crewagent package explain {}",
+                "查看代码的说明：crewagent package explain {}",
+                code.as_str()
+            ),
         ));
     }
 }
@@ -137,8 +161,8 @@ fn summary(
 /// Builds the renderer's element for one finding.
 fn group(found: &Diagnostic, sources: &Sources) -> Group<'static> {
     let level = match found.severity() {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
+        Severity::Error => Level::ERROR.with_name(text!("error", "错误")),
+        Severity::Warning => Level::WARNING.with_name(text!("warning", "警告")),
     };
     let mut group = Group::with_title(
         level.primary_title(paint::printable(&found.message)).id(found.code.as_str()),
@@ -155,14 +179,16 @@ fn group(found: &Diagnostic, sources: &Sources) -> Group<'static> {
         );
     }
     if let Some(help) = &found.help {
-        group = group.element(Level::HELP.message(paint::printable(help)));
+        group = group
+            .element(Level::HELP.with_name(text!("help", "建议")).message(paint::printable(help)));
     }
     group
 }
 
 /// Formats a location without a source line.
 fn origin(place: &Location) -> Origin<'static> {
-    let file = if place.file.is_empty() { "(package)" } else { &place.file };
+    let file =
+        if place.file.is_empty() { text!("(package)", "（整个包）") } else { &place.file };
     let origin = Origin::path(paint::printable(file));
     match place.position {
         Some(position) => origin.line(position.line).char_column(position.column),

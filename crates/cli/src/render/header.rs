@@ -3,6 +3,7 @@
 use crewagent_engine::store::RunRecord;
 
 use super::names::DisplayNames;
+use crate::language::text;
 use crate::paint::{self, NAME, QUIET};
 
 /// Formats the header of a run.
@@ -15,10 +16,10 @@ pub(crate) fn header(record: &RunRecord, names: &DisplayNames, project: &str) ->
         None => String::new(),
     };
     let rows = [
-        ("workflow", workflow(record, names)),
-        ("agent", names.agent(record.subject.agent_id().unwrap_or_default())),
-        ("project", paint::printable(project)),
-        ("run", record.run_id.to_string()),
+        (text!("workflow", "流程"), workflow(record, names)),
+        (text!("agent", "智能体"), names.agent(record.subject.agent_id().unwrap_or_default())),
+        (text!("project", "项目"), paint::printable(project)),
+        (text!("run", "运行"), record.run_id.to_string()),
     ];
     for (name, value) in rows {
         text.push_str(&format!("  {}  {value}\n", paint::styled(QUIET, paint::padded(name, 8))));

@@ -7,6 +7,7 @@ use crewagent_format::package::agents::Agent;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::names::full_name;
+use crate::language::text;
 use crate::paint::{self, ACCENT, NAME, QUIET};
 
 /// Maximum width of the column of triggers.
@@ -26,7 +27,11 @@ pub(crate) fn greeting(agent: &Agent, menu: &[MenuLine]) -> String {
 /// Formats the menu, numbered.
 pub(crate) fn lines(menu: &[MenuLine]) -> String {
     if menu.is_empty() {
-        return "  This agent has no menu; just talk.\n".to_owned();
+        return text!(
+            "  This agent has no menu; just talk.\n",
+            "  这个智能体没有菜单，直接说就行。\n",
+        )
+        .to_owned();
     }
     let width = menu.len().to_string().len();
     let trigger =

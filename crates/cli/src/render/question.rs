@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::flow::{Flow, Width};
+use crate::language::{say, text};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 
 /// The bar in front of each line.
@@ -64,9 +65,11 @@ pub(crate) fn field(form: &Form, at: usize, width: Width) -> String {
     }
     let blank = match &field.unsaid {
         Unsaid::Refused => String::new(),
-        Unsaid::LeftOut => "; Enter alone leaves it out".to_owned(),
-        Unsaid::Is(value) if value.is_null() => "; Enter alone leaves it empty".to_owned(),
-        Unsaid::Is(value) => format!("; Enter alone takes {}", plain(value)),
+        Unsaid::LeftOut => text!("; Enter alone leaves it out", "；直接回车表示不填").to_owned(),
+        Unsaid::Is(value) if value.is_null() => {
+            text!("; Enter alone leaves it empty", "；直接回车表示留空").to_owned()
+        }
+        Unsaid::Is(value) => say!("; Enter alone takes {}", "；直接回车取 {}", plain(value)),
     };
     lines.extend(quiet(&(describe_values(field) + &blank), inner));
     barred(&lines)
@@ -77,7 +80,7 @@ fn deed(approval: &Approval, width: Width) -> Vec<String> {
     let mut lines = Vec::new();
     for file in &approval.files {
         lines.push(String::new());
-        let deleted = if file.file.after.is_none() { ", deleted" } else { "" };
+        let deleted = if file.file.after.is_none() { text!(", deleted", "，删除") } else { "" };
         if approval.files.len() > 1 || file.diff.is_empty() {
             let path = paint::printable(&file.file.path);
             lines.push(paint::styled(NAME, path + deleted));
@@ -86,8 +89,11 @@ fn deed(approval: &Approval, width: Width) -> Vec<String> {
         let changed = file.diff.lines().skip_while(|line| !line.starts_with("@@"));
         lines.extend(changed.map(|line| diff_line(line, width)));
         let more = match (file.cut, file.diff.is_empty()) {
-            (true, true) => "what would change cannot be shown: it is too large, or no text",
-            (true, false) => "… and more than can be shown here",
+            (true, true) => text!(
+                "what would change cannot be shown: it is too large, or no text",
+                "无法展示更改：文件过大，或不是文本",
+            ),
+            (true, false) => text!("… and more than can be shown here", "……还有更多，此处放不下"),
             (false, _) => continue,
         };
         lines.push(paint::styled(WARNING, more));
@@ -97,7 +103,10 @@ fn deed(approval: &Approval, width: Width) -> Vec<String> {
         lines.extend(wrapped(arguments, width));
     }
     lines.push(String::new());
-    lines.extend(quiet(&format!("You are asked because of the rule {}.", approval.rule), width));
+    lines.extend(quiet(
+        &say!("You are asked because of the rule {}.", "根据规则 {} 需要你批准。", approval.rule),
+        width,
+    ));
     lines
 }
 
@@ -173,10 +182,23 @@ fn option(mark: &str, choice: &QuestionOption, width: Width) -> Vec<String> {
 fn summary(field: &Field, width: Width) -> Vec<String> {
     let unsaid = match &field.unsaid {
         Unsaid::Refused => String::new(),
-        Unsaid::Is(value) if !value.is_null() => format!(", else {}", plain(value)),
-        Unsaid::LeftOut | Unsaid::Is(_) => ", may be left out".to_owned(),
+        Unsaid::Is(value) if !value.is_null() => say!(", else {}", "，否则为 {}", plain(value)),
+        Unsaid::LeftOut | Unsaid::Is(_) => text!(", may be left out", "，可以不填").to_owned(),
     };
-    wrapped(&format!("- {}: {}{unsaid}", field.name, field.describe()), width)
+    wrapped(&format!("- {}: {}{unsaid}", field.name, kind_of(field)), width)
+}
+
+/// Describes the valid values. A rule about them is shown as the form has it, in English.
+fn kind_of(field: &Field) -> String {
+    let english = field.describe();
+    let chinese = match english.as_str() {
+        "text" => "文本",
+        "a number" => "数字",
+        "a whole number" => "整数",
+        "yes or no" => "yes 或 no",
+        _ => return english,
+    };
+    text!(&english, chinese).to_owned()
 }
 
 /// Returns the marks before options: numbers, or dashes where a number could mean an option itself.
@@ -187,19 +209,24 @@ fn marks(is_numbered: bool) -> impl Iterator<Item = String> {
 
 /// Says how an option can be named.
 fn naming(is_numbered: bool) -> &'static str {
-    if is_numbered { "by number or name" } else { "by name" }
+    if is_numbered {
+        text!("by number or name", "编号或名称")
+    } else {
+        text!("by name", "名称")
+    }
 }
 
 /// Describes the valid values of a field whose options are listed already.
 fn describe_values(field: &Field) -> String {
     let (count, called) = (field.how_many(), naming(field.is_numbered()));
     match &field.kind {
-        FieldKind::One(_) => format!("{count} of them, {called}"),
-        FieldKind::Several { .. } => {
-            format!("{count} of them, {called}, with commas between them")
-        }
+        FieldKind::One(_) => say!("{count} of them, {called}", "选一个，写{called}"),
+        FieldKind::Several { .. } => say!(
+            "{count} of them, {called}, with commas between them",
+            "选 {count} 个，写{called}，用逗号隔开"
+        ),
         FieldKind::Text(_) | FieldKind::Number(_) | FieldKind::Integer(_) | FieldKind::YesNo => {
-            field.describe()
+            kind_of(field)
         }
     }
 }
@@ -220,20 +247,26 @@ fn how(question: &Question, asker: Asker) -> Option<String> {
     match question.kind {
         QuestionKind::Text => None,
         QuestionKind::Confirm if asker == Asker::Runtime => {
-            Some("yes, or what to do first".to_owned())
+            Some(text!("yes, or what to do first", "同意请答 yes，或说明要先做什么").to_owned())
         }
-        QuestionKind::Confirm => Some("yes or no".to_owned()),
+        QuestionKind::Confirm => Some(text!("yes or no", "yes 或 no").to_owned()),
         QuestionKind::Approval => {
-            Some("o once, r for all of this rule in this run, d deny: and why".to_owned())
+            Some(text!(
+"o once, r for all of this rule in this run, d deny: and why",
+"o 允许这一次，r 本次运行内此规则都允许，d 拒绝（可写明原因）").to_owned())
         }
         QuestionKind::Choice if question.multi => {
             let called = naming(question.is_numbered());
-            Some(format!("one or several, {called}, with commas between them"))
+            Some(say!(
+"one or several, {called}, with commas between them",
+"选一个或多个，写{called}，用逗号隔开"))
         }
-        QuestionKind::Choice => Some(format!("one of them, {}", naming(question.is_numbered()))),
+        QuestionKind::Choice => Some(say!("one of them, {}", "选一个，写{}", naming(question.is_numbered()))),
         QuestionKind::Form => question.schema.as_ref().map(|form| match form.fields() {
-            [_] => "the value alone, or a JSON object".to_owned(),
-            _ => "one after the other; with --input as lines such as `name: value`, or as a JSON object".to_owned(),
+            [_] => text!("the value alone, or a JSON object", "只写值，或写一个 JSON 对象").to_owned(),
+            _ => text!(
+"one after the other; with --input as lines such as `name: value`, or as a JSON object",
+"逐项填写；用 --input 时每行写 `名称: 值`，或写一个 JSON 对象").to_owned(),
         }),
     }
 }

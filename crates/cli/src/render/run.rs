@@ -23,6 +23,7 @@ use super::flow::{Width, indented};
 use super::names::DisplayNames;
 use super::question::{self, Asker};
 use super::{summary, tool};
+use crate::language::{say, text};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 
 /// The source of the events.
@@ -178,14 +179,16 @@ impl Screen {
             FrameEvent::Planned(_) => return,
             FrameEvent::Entered(FrameEntered { frame, .. }) => {
                 let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
-                let call = paint::styled(QUIET, format_args!("(call {})", frame.id));
+                let call = paint::styled(QUIET, say!("(call {})", "（调用 {}）", frame.id));
                 self.lines(&format!("  {} {name} {call}\n", paint::styled(ACCENT, "↳")), out);
             }
             FrameEvent::Left(FrameLeft { frame, failed, .. }) => {
                 let name = paint::styled(NAME, paint::printable(&frame.workflow_id));
                 let (mark, how) = match failed {
-                    None => (paint::styled(GOOD, "↰"), "is complete"),
-                    Some(_) => (paint::styled(ERROR, "↰"), "could not be completed"),
+                    None => (paint::styled(GOOD, "↰"), text!("is complete", "已完成")),
+                    Some(_) => {
+                        (paint::styled(ERROR, "↰"), text!("could not be completed", "未能完成"))
+                    }
                 };
                 self.lines(&format!("  {mark} {name} {}\n", paint::styled(QUIET, how)), out);
             }
@@ -279,7 +282,11 @@ impl Screen {
         self.shown = None;
         let message = message.trim_end();
         let stop = if message.ends_with(['.', '!', '?', ':']) { "" } else { "." };
-        let dropped = if was_shown { " What the model said above is dropped." } else { "" };
+        let dropped = if was_shown {
+            text!(" What the model said above is dropped.", " 上面模型说的内容作废。")
+        } else {
+            ""
+        };
         let text = self.notice(WARNING, "!", &format!("{message}{stop}{dropped}{next}"));
         self.lines(&text, out);
     }
@@ -344,8 +351,14 @@ impl Screen {
         }
         let trouble = match reply.finish {
             Finish::Stop => None,
-            Finish::Length => Some("The reply was cut off because it became too long."),
-            Finish::Filter => Some("The provider held back a part of the reply."),
+            Finish::Length => Some(text!(
+                "The reply was cut off because it became too long.",
+                "回复过长，已被截断。",
+            )),
+            Finish::Filter => Some(text!(
+                "The provider held back a part of the reply.",
+                "服务商扣下了回复的一部分。",
+            )),
         };
         if let Some(trouble) = trouble {
             let text = self.notice(WARNING, "!", trouble);
@@ -363,7 +376,12 @@ impl Screen {
             None if self.subject == ScreenSubject::Conversation => {
                 return self.speaker(agent, out);
             }
-            None => format!("{} {}complete", paint::styled(GOOD, "●"), self.frame_path()),
+            None => format!(
+                "{} {}{}",
+                paint::styled(GOOD, "●"),
+                self.frame_path(),
+                text!("complete", "已完成")
+            ),
         };
         if self.agent != agent {
             line.push_str(&format!("  {}", paint::styled(ACCENT, self.names.agent(agent))));
@@ -426,7 +444,7 @@ impl Screen {
             self.lines(&format!("  {} {to} {label}\n", paint::styled(ACCENT, "→")), out);
         }
         for path in &change.kept {
-            let text = self.notice(QUIET, "=", &format!("kept {path} as it was"));
+            let text = self.notice(QUIET, "=", &say!("kept {path} as it was", "{path} 保持原样"));
             self.lines(&text, out);
         }
         for warning in &change.warnings {
@@ -445,7 +463,10 @@ impl Screen {
         }
         if self.view == EventSource::Record {
             let time = paint::printable(&event.time);
-            let line = format!("resumed {time}, process {epoch} of this run\n");
+            let line = say!(
+                "resumed {time}, process {epoch} of this run\n",
+                "{time} 继续，本次运行的第 {epoch} 个进程\n"
+            );
             self.block(&paint::styled(QUIET, line), out);
         }
         for note in notes {
@@ -529,10 +550,10 @@ fn breaks(kind: &EventKind) -> bool {
 fn next_try(attempt: u32, wait_ms: u64) -> String {
     let tries = attempt.saturating_add(1);
     match wait_ms {
-        0 => format!(" Trying again (try {tries})."),
+        0 => say!(" Trying again (try {tries}).", " 正在重试（第 {tries} 次）。"),
         _ => {
             let wait = summary::duration(Duration::from_millis(wait_ms));
-            format!(" Trying again in {wait} (try {tries}).")
+            say!(" Trying again in {wait} (try {tries}).", " {wait}后重试（第 {tries} 次）。")
         }
     }
 }
@@ -541,7 +562,7 @@ fn next_try(attempt: u32, wait_ms: u64) -> String {
 fn user(text: &Payload) -> String {
     let words = match text.inline() {
         Some(words) => paint::printable_lines(words.trim()),
-        None => format!("({} of text)", bytes(text.bytes())),
+        None => say!("({} of text)", "（{} 文本）", bytes(text.bytes())),
     };
     let mut lines = words.lines();
     let first = lines.next().unwrap_or_default();

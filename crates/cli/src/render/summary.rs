@@ -7,7 +7,11 @@ use crewagent_core::event::{Phase, Reason};
 use crewagent_core::settings::Limits;
 use crewagent_core::usage::Usage;
 
+use crate::language::{say, text};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
+
+const TURNS: (&str, &str) = ("turn", "轮");
+const TOKENS: (&str, &str) = ("token", "词元");
 
 /// The end of a run, or of the part that one process drove.
 #[derive(Debug)]
@@ -29,11 +33,11 @@ pub(crate) struct RunEnding<'e> {
 /// Formats an ending.
 pub(crate) fn ending(ending: &RunEnding<'_>) -> String {
     let verdict = verdict(ending.phase, ending.reason);
-    let place = ending.node.map(|node| format!(" at {}", paint::printable(node)));
+    let place = ending.node.map(|node| say!(" at {}", "：{}", paint::printable(node)));
     let place = paint::styled(NAME, place.unwrap_or_default());
     let mut text = format!("\n{verdict}{place}  {}\n", paint::styled(QUIET, &ending.spent));
     if !ending.artifacts.is_empty() {
-        let title = format!("Artifacts ({})", ending.artifacts.len());
+        let title = say!("Artifacts ({})", "产物（{}）", ending.artifacts.len());
         text.push_str(&format!("\n{}\n", paint::styled(NAME, title)));
         for artifact in ending.artifacts {
             let path = ending.project.join(artifact);
@@ -56,30 +60,30 @@ pub(crate) fn next(words: &str, commands: &[String]) -> String {
 /// Returns the state of a run in a word or two.
 pub(crate) fn verdict(phase: Phase, reason: Option<Reason>) -> String {
     let (style, mark, words) = match (phase, reason) {
-        (Phase::Completed, _) => (GOOD, "✓", "Completed"),
+        (Phase::Completed, _) => (GOOD, "✓", text!("Completed", "已完成")),
         (Phase::WaitingUser, Some(Reason::LimitTurns)) => {
-            (WARNING, "!", "Stopped by the limit of turns")
+            (WARNING, "!", text!("Stopped by the limit of turns", "达到轮数上限，已停下"))
         }
         (Phase::WaitingUser, Some(Reason::LimitTime)) => {
-            (WARNING, "!", "Stopped by the limit of time")
+            (WARNING, "!", text!("Stopped by the limit of time", "达到时间上限，已停下"))
         }
         (Phase::WaitingUser, Some(Reason::LimitTokens)) => {
-            (WARNING, "!", "Stopped by the limit of tokens")
+            (WARNING, "!", text!("Stopped by the limit of tokens", "达到词元上限，已停下"))
         }
         (Phase::WaitingUser, Some(Reason::LimitCost)) => {
-            (WARNING, "!", "Stopped by the limit of cost")
+            (WARNING, "!", text!("Stopped by the limit of cost", "达到费用上限，已停下"))
         }
         (Phase::WaitingUser, Some(Reason::LimitWindow)) => {
-            (WARNING, "!", "Stopped by the model's window")
+            (WARNING, "!", text!("Stopped by the model's window", "超出模型的上下文窗口，已停下"))
         }
         (Phase::WaitingUser, Some(Reason::LimitNode)) => {
-            (WARNING, "!", "Stopped by the limit of a node")
+            (WARNING, "!", text!("Stopped by the limit of a node", "达到节点上限，已停下"))
         }
-        (Phase::WaitingUser, _) => (ACCENT, "?", "Waiting for you"),
-        (Phase::Paused, Some(Reason::Stopped)) => (WARNING, "‖", "Stopped"),
-        (Phase::Paused, _) => (WARNING, "‖", "Paused"),
-        (Phase::Failed, _) => (ERROR, "✗", "Failed"),
-        (Phase::Running, _) => (ACCENT, "●", "Running"),
+        (Phase::WaitingUser, _) => (ACCENT, "?", text!("Waiting for you", "正在等你")),
+        (Phase::Paused, Some(Reason::Stopped)) => (WARNING, "‖", text!("Stopped", "已停止")),
+        (Phase::Paused, _) => (WARNING, "‖", text!("Paused", "已暂停")),
+        (Phase::Failed, _) => (ERROR, "✗", text!("Failed", "失败")),
+        (Phase::Running, _) => (ACCENT, "●", text!("Running", "运行中")),
     };
     paint::styled(style, format_args!("{mark} {words}"))
 }
@@ -87,19 +91,31 @@ pub(crate) fn verdict(phase: Phase, reason: Option<Reason>) -> String {
 /// Names the limit that stopped a run, and how to raise it.
 pub(crate) fn room(reason: Reason, limits: &Limits) -> Option<String> {
     let (limit, flag) = match reason {
-        Reason::LimitTurns => (paint::counted_u64(limits.turns, "turn"), "--max-turns N"),
+        Reason::LimitTurns => (paint::counted_u64(limits.turns, TURNS), "--max-turns N"),
         Reason::LimitTime => {
             (duration(Duration::from_secs(limits.seconds.unwrap_or(0))), "--timeout TIME")
         }
         Reason::LimitTokens => {
-            (paint::counted_u64(limits.tokens.unwrap_or(0), "token"), "--max-tokens N")
+            (paint::counted_u64(limits.tokens.unwrap_or(0), TOKENS), "--max-tokens N")
         }
         Reason::LimitCost => (format!("${}", limits.cost.unwrap_or(0.0)), "--max-cost AMOUNT"),
         Reason::LimitWindow => {
-            return Some("Go on with a model that has a larger window (--model NAME):".to_owned());
+            return Some(
+                text!(
+                    "Go on with a model that has a larger window (--model NAME):",
+                    "请换用上下文窗口更大的模型继续（--model NAME）：",
+                )
+                .to_owned(),
+            );
         }
         Reason::LimitNode => {
-            return Some("The step sets this limit. Go on with the same again:".to_owned());
+            return Some(
+                text!(
+                    "The step sets this limit. Go on with the same again:",
+                    "这个上限由步骤设定。再给同样的额度继续：",
+                )
+                .to_owned(),
+            );
         }
         Reason::StopPoint
         | Reason::Question
@@ -113,20 +129,21 @@ pub(crate) fn room(reason: Reason, limits: &Limits) -> Option<String> {
         | Reason::Disk
         | Reason::Internal => return None,
     };
-    Some(format!(
-        "The limit is {limit} for one input. Go on with the same again, or with another one ({flag}):"
+    Some(say!(
+        "The limit is {limit} for one input. Go on with the same again, or with another one ({flag}):",
+        "一次输入的上限是 {limit}。再给同样的额度继续，或改用别的上限（{flag}）："
     ))
 }
 
 /// Formats usage as `12 turns, 34,567 tokens (30,000 cached), $0.0123, 41 s`; with `~` for an estimate.
 pub(crate) fn spent(turns: u64, usage: &Usage, elapsed: Option<Duration>) -> String {
     let about = if usage.estimated { "~" } else { "" };
-    let mut parts = vec![paint::counted_u64(turns, "turn")];
+    let mut parts = vec![paint::counted_u64(turns, TURNS)];
     if usage.tokens() > 0 {
-        let tokens = paint::counted_u64(usage.tokens(), "token");
+        let tokens = paint::counted_u64(usage.tokens(), TOKENS);
         let cached = match usage.cached_tokens {
             0 => String::new(),
-            cached => format!(" ({} cached)", number(cached)),
+            cached => say!(" ({} cached)", "（其中缓存 {}）", number(cached)),
         };
         parts.push(format!("{about}{tokens}{cached}"));
     }
@@ -134,7 +151,7 @@ pub(crate) fn spent(turns: u64, usage: &Usage, elapsed: Option<Duration>) -> Str
         parts.push(format!("{about}{}", money(cost)));
     }
     parts.extend(elapsed.map(duration));
-    parts.join(", ")
+    parts.join(text!(", ", "，"))
 }
 
 /// Formats an amount as `$12.34` or `$0.0123`.
@@ -156,10 +173,10 @@ pub(crate) fn number(number: u64) -> String {
 pub(crate) fn duration(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     match seconds {
-        0..10 => format!("{:.1} s", elapsed.as_secs_f64()),
-        10..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        0..10 => say!("{:.1} s", "{:.1} 秒", elapsed.as_secs_f64()),
+        10..60 => say!("{seconds} s", "{seconds} 秒"),
+        60..3600 => say!("{} min {} s", "{} 分 {} 秒", seconds / 60, seconds % 60),
+        _ => say!("{} h {} min", "{} 小时 {} 分", seconds / 3600, seconds % 3600 / 60),
     }
 }
 

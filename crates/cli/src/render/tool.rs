@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::flow::Width;
+use crate::language::{say, text};
 use crate::paint::{self, ERROR, GOOD, QUIET};
 
 /// Maximum width of a refusal where there is no terminal to measure.
@@ -55,7 +56,7 @@ pub(crate) fn code_of(code: RefusalCode) -> String {
 /// Returns the first sentence of a refusal, without the parts that the line already shows.
 fn reason(code: RefusalCode, result: Option<&Json>, subject: &str) -> String {
     if code == RefusalCode::NotFound {
-        return "not found".to_owned();
+        return text!("not found", "找不到").to_owned();
     }
     let message = result
         .and_then(|result| result["error"]["message"].as_str())
@@ -70,7 +71,7 @@ fn reason(code: RefusalCode, result: Option<&Json>, subject: &str) -> String {
 /// Summarizes the result in a few words.
 fn detail(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> String {
     if answer.repeats {
-        return "unchanged".to_owned();
+        return text!("unchanged", "没有变化").to_owned();
     }
     let Some(result) = result else { return bytes(answer.result.bytes()) };
     let number = |key: &str| result[key].as_u64();
@@ -79,21 +80,29 @@ fn detail(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> 
     let text = match tool {
         "fs.read" if is_window(subject) => {
             let lines = result["content"].as_str().map(|text| text.lines().count());
-            lines.map(|count| paint::counted(count, "line"))
+            lines.map(|count| paint::counted(count, ("line", "行")))
         }
         "fs.read" => number("bytes").map(|size| {
-            let cut = if more.is_empty() { "" } else { ", shown in part" };
+            let cut = if more.is_empty() {
+                ""
+            } else {
+                text!(", shown in part", "，只显示一部分")
+            };
             format!("{}{cut}", bytes(size))
         }),
         "fs.list" => {
             let entries = count("entries").or_else(|| count("entriesPreview"));
-            entries.map(|count| paint::counted(count, "entry") + more)
+            entries.map(|count| paint::counted(count, ("entry", "个条目")) + more)
         }
         "fs.search" => {
             let files = result["stats"]["filesScanned"].as_u64().unwrap_or(0);
             count("matches").map(|count| {
-                let matches = paint::counted(count, "match") + more;
-                format!("{matches} in {}", paint::counted_u64(files, "file"))
+                let matches = paint::counted(count, ("match", "处匹配")) + more;
+                say!(
+                    "{matches} in {}",
+                    "{matches}，搜索了{}",
+                    paint::counted_u64(files, ("file", "个文件"))
+                )
             })
         }
         "fs.write" => number("bytesWritten").map(bytes),
@@ -104,7 +113,11 @@ fn detail(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> 
         }
         server_tool if server_tool.starts_with("mcp.") => {
             let size = number("bytes").unwrap_or_else(|| answer.result.bytes());
-            let cut = if more.is_empty() { "" } else { ", shown in part" };
+            let cut = if more.is_empty() {
+                ""
+            } else {
+                text!(", shown in part", "，只显示一部分")
+            };
             Some(format!("{}{cut}", bytes(size)))
         }
         _ => None,
@@ -112,10 +125,10 @@ fn detail(tool: &str, subject: &str, result: Option<&Json>, answer: &Answer) -> 
     // A file that was there before is an artifact as well, but not a new one.
     let was_there = ["replacedBytes", "sha256Before", "changed", "moved"];
     let was_there = was_there.iter().any(|key| !result[*key].is_null());
-    let new = if answer.created.is_empty() || was_there { "" } else { "new" };
+    let new = if answer.created.is_empty() || was_there { "" } else { text!("new", "新建") };
     match text {
         Some(text) if new.is_empty() => text,
-        Some(text) => format!("{text}, {new}"),
+        Some(text) => say!("{text}, {new}", "{text}，{new}"),
         None => new.to_owned(),
     }
 }

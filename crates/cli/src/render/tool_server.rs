@@ -2,6 +2,7 @@
 
 use crewagent_core::event::{ServerLogged, ToolsListed};
 
+use crate::language::say;
 use crate::paint::{self, QUIET, WARNING};
 
 /// Formats the list of tools, or why there is none.
@@ -11,15 +12,22 @@ pub(super) fn listed(event: &ToolsListed) -> String {
         Some(error) => {
             let why = paint::printable(error);
             let sign = paint::styled(WARNING, "!");
-            format!("  {sign} the MCP server {server} has no tools: {why}\n")
+            say!(
+                "  {sign} the MCP server {server} has no tools: {why}\n",
+                "  {sign} MCP 服务器 {server} 没有工具：{why}\n"
+            )
         }
         None => {
-            let count = paint::counted(event.names.len(), "tool");
-            paint::styled(QUIET, format!("  · {count} of the MCP server {server}\n"))
+            let count = paint::counted(event.names.len(), ("tool", "个工具"));
+            let line = say!(
+                "  · {count} of the MCP server {server}\n",
+                "  · MCP 服务器 {server} 的 {count}\n"
+            );
+            paint::styled(QUIET, line)
         }
     };
     for what in &event.left_out {
-        let what = format!("    left out {}\n", paint::printable(what));
+        let what = say!("    left out {}\n", "    略去 {}\n", paint::printable(what));
         lines.push_str(&paint::styled(QUIET, what));
     }
     lines

@@ -2,6 +2,7 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::language::text;
 use crate::paint::{self, NAME, QUIET};
 
 /// One row of the command table.
@@ -63,7 +64,9 @@ impl<A: Copy> Commands<A> {
     /// Returns the text of `/help`.
     pub(crate) fn help(&self) -> String {
         let call = |command: &PromptCommand<A>| format!("{} {}", command.name, command.takes);
-        let keys = KEYS.iter().map(|(key, help)| ((*key).to_owned(), *help));
+        let keys = KEYS
+            .iter()
+            .map(|(key, (english, chinese))| ((*key).to_owned(), text!(*english, *chinese)));
         let rows: Vec<(String, &str)> =
             self.table.iter().map(|it| (call(it).trim_end().to_owned(), it.help)).collect();
         let widest = rows.iter().cloned().chain(keys.clone()).map(|(name, _)| name.width()).max();
@@ -75,19 +78,35 @@ impl<A: Copy> Commands<A> {
         rows.into_iter().for_each(&mut put);
         put((String::new(), ""));
         keys.for_each(&mut put);
-        let rest = "A blank in front of a / sends the line as words.";
+        let rest = text!(
+            "A blank in front of a / sends the line as words.",
+            "行首的 / 前加一个空格，整行就作为文字发送。",
+        );
         text + &format!("\n  {}\n", paint::styled(QUIET, rest))
     }
 }
 
-const KEYS: [(&str, &str); 7] = [
-    ("Enter", "sends"),
-    ("Alt-Enter", "a new line; so does Enter behind a \\"),
-    ("Tab", "completes a command, a trigger or a path after @project/"),
-    ("Up, Ctrl-R", "what was typed before, or a search in it"),
-    ("Ctrl-C", "clears the line; on an empty one it interrupts"),
-    ("Ctrl-D, Esc", "on an empty line: leaves it for later"),
-    ("Ctrl-C at work", "once pauses after the call in hand, twice stops now"),
+/// Keys, each with its effect in English and in Chinese.
+const KEYS: [(&str, (&str, &str)); 7] = [
+    ("Enter", ("sends", "发送")),
+    ("Alt-Enter", ("a new line; so does Enter behind a \\", "换行；行尾写 \\ 再按 Enter 也一样")),
+    (
+        "Tab",
+        (
+            "completes a command, a trigger or a path after @project/",
+            "补全命令、触发词，或 @project/ 之后的路径",
+        ),
+    ),
+    ("Up, Ctrl-R", ("what was typed before, or a search in it", "以前输入的内容，或在其中搜索")),
+    ("Ctrl-C", ("clears the line; on an empty one it interrupts", "清空这一行；空行时中断")),
+    ("Ctrl-D, Esc", ("on an empty line: leaves it for later", "空行时：离开，以后再答")),
+    (
+        "Ctrl-C at work",
+        (
+            "once pauses after the call in hand, twice stops now",
+            "工作中按一次，当前调用完成后暂停；按两次立即停止",
+        ),
+    ),
 ];
 
 #[cfg(test)]

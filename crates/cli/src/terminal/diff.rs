@@ -42,7 +42,7 @@ pub(crate) fn diff(before: &str, after: &str, bounds: DiffBounds) -> String {
         }
     }
     if left > 0 {
-        let more = format!("… {}", paint::counted(left, "more line"));
+        let more = format!("… {}", paint::counted(left, ("more line", "行未显示")));
         out.push_str(&format!("    {}\n", paint::styled(QUIET, more)));
     }
     out

@@ -20,6 +20,7 @@ use rustyline::{CompletionType, Config, Context, Helper};
 use self::history::{InputHistory, KEPT};
 use super::completion::Vocabulary;
 use crate::ask::TypedInput;
+use crate::language::text;
 use crate::paint::{self, ACCENT, QUIET};
 
 /// Milliseconds that tell Esc alone from the beginning of another key.
@@ -52,8 +53,10 @@ impl Editor {
         for input in &inputs {
             memory.add(input)?;
         }
-        let mut line = rustyline::Editor::with_history(config, memory)
-            .context("cannot ask in this terminal; answer with --input")?;
+        let mut line = rustyline::Editor::with_history(config, memory).context(text!(
+            "cannot ask in this terminal; answer with --input",
+            "此终端无法询问；请用 --input 作答",
+        ))?;
         let check: InputCheck = Box::new(|_| Ok(()));
         line.set_helper(Some(Assistant { vocabulary, check, complains: Cell::new(false) }));
         keys::bind(&mut line);
@@ -81,7 +84,10 @@ impl Editor {
             }
             Err(ReadlineError::Eof) => Ok(TypedInput::Leave),
             Err(ReadlineError::Interrupted) => Ok(TypedInput::Interrupt),
-            Err(error) => Err(error).context("cannot ask in this terminal; answer with --input"),
+            Err(error) => Err(error).context(text!(
+                "cannot ask in this terminal; answer with --input",
+                "此终端无法询问；请用 --input 作答",
+            )),
         }
     }
 }

@@ -8,6 +8,7 @@ use crewagent_core::payload::Payload;
 use crewagent_engine::blobs::Blobs;
 use serde_json::Value as Json;
 
+use crate::language::text;
 use crate::paint::{self, NAME, QUIET};
 
 const LINES: usize = 40;
@@ -46,7 +47,11 @@ impl Ledger {
     /// Formats the last call, if it happened in this process.
     pub(crate) fn last(&self, blobs: Option<&Blobs>, columns: usize) -> String {
         let Some((tool, arguments, answer)) = &self.last else {
-            return "  No tool was called since this command began.\n".to_owned();
+            return text!(
+                "  No tool was called since this command began.\n",
+                "  这个命令开始以来没有调用过工具。\n",
+            )
+            .to_owned();
         };
         let text = |payload: &Payload| match (payload.inline(), blobs) {
             (Some(text), _) => Some(text.to_string()),
@@ -55,9 +60,14 @@ impl Ledger {
         };
         let mut out = format!("  {}\n", paint::styled(NAME, paint::printable(tool)));
         let arguments = arguments.as_ref().and_then(text);
-        for (title, text) in [("asked", arguments), ("answered", text(&answer.result))] {
+        for (title, text) in
+            [(text!("asked", "请求"), arguments), (text!("answered", "结果"), text(&answer.result))]
+        {
             out.push_str(&format!("  {}\n", paint::styled(QUIET, title)));
-            out.push_str(&bounded(&readable(text.as_deref().unwrap_or("(not at hand)")), columns));
+            out.push_str(&bounded(
+                &readable(text.as_deref().unwrap_or(text!("(not at hand)", "（手头没有）"))),
+                columns,
+            ));
         }
         out
     }
@@ -70,7 +80,7 @@ fn bounded(lines: &[String], columns: usize) -> String {
         out.push_str(&format!("    {}\n", paint::fitted(&line, columns.saturating_sub(5))));
     }
     if let Some(more @ 1..) = lines.len().checked_sub(LINES) {
-        let more = format!("… {}", paint::counted(more, "more line"));
+        let more = format!("… {}", paint::counted(more, ("more line", "行未显示")));
         out.push_str(&format!("    {}\n", paint::styled(QUIET, more)));
     }
     out

@@ -12,6 +12,7 @@ use super::quiet::Quiet;
 use super::spinner::Spinner;
 use super::writes::Writes;
 use crate::console::Console;
+use crate::language::say;
 use crate::paint;
 use crate::render::run::Screen;
 
@@ -127,7 +128,7 @@ impl Live {
                 | ModelEvent::Delta(_)
                 | ModelEvent::Retried(_)
                 | ModelEvent::Overflowed(_),
-            ) => Some(format!("model {}", self.model)),
+            ) => Some(say!("model {}", "模型 {}", self.model)),
             EventKind::Run(_)
             | EventKind::Conversation(_)
             | EventKind::User(_)

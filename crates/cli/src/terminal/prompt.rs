@@ -11,6 +11,7 @@ use super::completion::Vocabulary;
 use super::editor::Editor;
 use crate::ask::TypedInput;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::paint;
 use crate::render::question;
 
@@ -123,25 +124,32 @@ impl<A: Copy + 'static> CommandPrompt<A> {
             LineKind::Command(..) => Ok(()),
             LineKind::Text(words) | LineKind::Unknown(words) => own.hear(words).map(drop),
         };
-        let input = self.editor.ask("Your answer:", check)?;
+        let input = self.editor.ask(text!("Your answer:", "你的回答："), check)?;
         Ok(self.interpret(input))
     }
 
     fn ask_text(&mut self, question: Option<&Question>) -> anyhow::Result<PromptInput<A>> {
-        let prompt = if question.is_some() { "Your answer:" } else { "You:" };
+        let prompt = if question.is_some() {
+            text!("Your answer:", "你的回答：")
+        } else {
+            text!("You:", "你：")
+        };
         // Whether a confirmation needs a yes depends on the asker, so the run checks it.
         let own = question.filter(|question| question.kind != QuestionKind::Confirm).cloned();
         let (commands, blank) = (self.commands.clone(), self.blank);
         let check = move |words: &str| match commands.parse(words) {
             LineKind::Command(..) => Ok(()),
-            LineKind::Unknown(name) if own.is_none() => Err(format!(
-                "There is no command {name}; /help lists them. With a blank in front it is sent as words."
+            LineKind::Unknown(name) if own.is_none() => Err(say!(
+                "There is no command {name}; /help lists them. With a blank in front it is sent as words.",
+                "没有命令 {name}；/help 列出所有命令。在前面加一个空格就会作为文字发送。"
             )),
             LineKind::Text(words) | LineKind::Unknown(words) => match &own {
                 Some(question) => question.answer(words).map(drop),
-                None if words.trim().is_empty() && blank == Blank::IsSlip => {
-                    Err("Write something, or leave with Ctrl-D.".to_owned())
-                }
+                None if words.trim().is_empty() && blank == Blank::IsSlip => Err(text!(
+                    "Write something, or leave with Ctrl-D.",
+                    "请写点什么，或按 Ctrl-D 离开。",
+                )
+                .to_owned()),
                 None => Ok(()),
             },
         };

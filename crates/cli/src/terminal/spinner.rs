@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::language::{say, text};
 use crate::paint::{self, ACCENT, QUIET};
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -157,9 +158,9 @@ impl SpinnerState {
 
     fn text(&self, wait: &SpinnerWait, columns: usize) -> String {
         let hint = match self.hint {
-            Hint::Pauses => "Ctrl-C pauses",
-            Hint::Pausing => "pausing, Ctrl-C stops now",
-            Hint::Stopping => "stopping",
+            Hint::Pauses => text!("Ctrl-C pauses", "Ctrl-C 暂停"),
+            Hint::Pausing => text!("pausing, Ctrl-C stops now", "正在暂停，Ctrl-C 立即停止"),
+            Hint::Stopping => text!("stopping", "正在停止"),
         };
         let text = format!("{}  {}  {hint}", wait.what, elapsed(wait.since.elapsed()));
         paint::fitted(&text, columns.saturating_sub(5))
@@ -206,8 +207,8 @@ fn put(text: &str) {
 
 fn elapsed(time: Duration) -> String {
     match time.as_secs() {
-        seconds @ 0..60 => format!("{seconds} s"),
-        seconds => format!("{}:{:02} min", seconds / 60, seconds % 60),
+        seconds @ 0..60 => say!("{seconds} s", "{seconds} 秒"),
+        seconds => say!("{}:{:02} min", "{}:{:02} 分", seconds / 60, seconds % 60),
     }
 }
 

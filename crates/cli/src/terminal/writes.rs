@@ -71,7 +71,7 @@ impl Writes {
             out.push_str(&change);
         }
         if let Some(more @ 1..) = files.len().checked_sub(FILES) {
-            let more = format!("… {}", paint::counted(more, "more file"));
+            let more = format!("… {}", paint::counted(more, ("more file", "个文件未显示")));
             out.push_str(&format!("    {}\n", paint::styled(QUIET, more)));
         }
         out

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::args::{ChatsListArgs, ChatsSearchArgs};
 use crate::cmd::projects::listed;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, NAME, QUIET, WARNING};
 use crate::render::table::{TableCell, table};
@@ -29,25 +30,35 @@ pub(super) fn run(
         return Ok(Outcome::Done);
     }
     if listing.conversations.is_empty() && listing.damaged.is_empty() {
-        console.line("No conversations yet. Begin one with `crewagent chat`, or with an agent: `crewagent agent PACKAGE`.");
+        console.line(text!("No conversations yet. Begin one with `crewagent chat`, or with an agent: `crewagent agent PACKAGE`.", "还没有对话。用 `crewagent chat` 开始，或与智能体对话：`crewagent agent PACKAGE`。"));
         return Ok(Outcome::Done);
     }
     let names = projects(store)?;
     let rows = listing.conversations.iter().map(|one| {
-        let title = one.title.as_deref().unwrap_or("(nothing was said)");
+        let title = one.title.as_deref().unwrap_or(text!("(nothing was said)", "（尚未说话）"));
         row(one, title, &names)
     });
     let rows: Vec<Vec<TableCell>> = rows.collect();
     if !rows.is_empty() {
-        console.text(&table(&["CHAT", "TITLE", "WITH", "PROJECT", "UPDATED"], &rows));
+        console.text(&table(
+            &[
+                text!("CHAT", "对话"),
+                text!("TITLE", "标题"),
+                text!("WITH", "对象"),
+                text!("PROJECT", "项目"),
+                text!("UPDATED", "更新"),
+            ],
+            &rows,
+        ));
     }
     for flaw in &listing.damaged {
         let text = paint::printable(&format!("{}: {}", flaw.name, flaw.reason));
-        console.line(format_args!("{} {text}", paint::styled(WARNING, "damaged")));
+        console.line(format_args!("{} {text}", paint::styled(WARNING, text!("damaged", "已损坏"))));
     }
     if let Some(project) = only {
-        let words = format!(
+        let words = say!(
             "Conversations about {}. --all shows those about every project.",
+            "关于 {} 的对话。--all 列出所有项目的对话。",
             project.path.display()
         );
         console.error(paint::styled(QUIET, paint::printable(&words)));
@@ -61,7 +72,9 @@ pub(super) fn search(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     if args.words.trim().is_empty() {
-        return Err(UsageError("say what to search for".to_owned()).into());
+        return Err(
+            UsageError(text!("say what to search for", "请给出要搜索的文字").to_owned()).into()
+        );
     }
     let found = store.conversations().search(Of::All, &args.words)?;
     if args.json {
@@ -70,22 +83,35 @@ pub(super) fn search(
         return Ok(Outcome::Done);
     }
     if found.is_empty() {
-        console.line(format_args!("Nobody said `{}`.", paint::printable(&args.words)));
+        console.line(say!(
+            "Nobody said `{}`.",
+            "没有对话包含“{}”。",
+            paint::printable(&args.words)
+        ));
         return Ok(Outcome::Done);
     }
     let names = projects(store)?;
     let rows: Vec<Vec<TableCell>> =
         found.iter().map(|(one, said)| row(one, said, &names)).collect();
-    console.text(&table(&["CHAT", "SAID", "WITH", "PROJECT", "UPDATED"], &rows));
+    console.text(&table(
+        &[
+            text!("CHAT", "对话"),
+            text!("SAID", "内容"),
+            text!("WITH", "对象"),
+            text!("PROJECT", "项目"),
+            text!("UPDATED", "更新"),
+        ],
+        &rows,
+    ));
     Ok(Outcome::Done)
 }
 
 fn row(one: &ConversationSummary, words: &str, names: &BTreeMap<String, String>) -> Vec<TableCell> {
     let project = names.get(one.project_id.as_str()).map_or(one.project_id.as_str(), |name| name);
     let with = match (&one.agent_id, &one.package) {
-        (Some(agent), Some(package)) => format!("{agent} of {package}"),
+        (Some(agent), Some(package)) => say!("{agent} of {package}", "{package} 的 {agent}"),
         (Some(agent), None) => agent.clone(),
-        (None, _) => "nobody in particular".to_owned(),
+        (None, _) => text!("nobody in particular", "模型").to_owned(),
     };
     vec![
         TableCell::new(NAME, one.id.as_str()),

@@ -5,6 +5,7 @@ use crewagent_engine::store::{RunError, RunId, Store};
 use crate::args::ChatsRmArgs;
 use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint;
 
@@ -32,12 +33,23 @@ pub(super) fn run(
         lines.push(format!("{id}  {title}"));
         let runs = conversations.runs_of(id).unwrap_or_default();
         if !args.keep_runs {
-            lines.extend(runs.iter().map(|run| format!("{run}  run that began there")));
+            lines.extend(
+                runs.iter().map(|run| say!("{run}  run that began there", "{run}  由其开始的运行")),
+            );
         }
     }
-    let count = paint::counted(ids.len(), "conversation");
-    let with = if lines.len() > ids.len() { " and the runs that began there" } else { "" };
-    if !removal::agreed(lines, &format!("Remove {count}{with}?"), args.removal, console)? {
+    let count = paint::counted(ids.len(), ("conversation", "个对话"));
+    let with = if lines.len() > ids.len() {
+        text!(" and the runs that began there", "及由其开始的运行")
+    } else {
+        ""
+    };
+    if !removal::agreed(
+        lines,
+        &say!("Remove {count}{with}?", "要删除 {count}{with}吗？"),
+        args.removal,
+        console,
+    )? {
         return Ok(Outcome::Cancelled);
     }
     let mut report = Removed::new(args.removal);

@@ -11,6 +11,7 @@ use crewagent_format::package::Package;
 use crate::args::ChatsShowArgs;
 use crate::cmd::run_driver::{names_of, package_of};
 use crate::console::Console;
+use crate::language::say;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET};
 use crate::render::names::DisplayNames;
@@ -30,14 +31,15 @@ pub(super) fn run(
     if !args.json {
         let title = title.as_deref().map(paint::printable).unwrap_or_default();
         console.line(paint::styled(NAME, title));
-        console.line(paint::styled(QUIET, format_args!("conversation {id}")));
+        console.line(paint::styled(QUIET, say!("conversation {id}", "对话 {id}")));
     }
     let names = package.as_deref().map(DisplayNames::of_package).unwrap_or_default();
     let mut page = Page { store, package, is_json: args.json, shown: HashSet::new(), console };
     let screen = Screen::for_conversation(EventSource::Record, paint::text_width(), names);
     page.print(&conversation, screen)?;
     if !args.json {
-        let words = format!("Go on with it: {}", resume_hint.command(&format!("chat {id}")));
+        let words =
+            say!("Go on with it: {}", "继续对话：{}", resume_hint.command(&format!("chat {id}")));
         console.error(paint::styled(QUIET, words));
     }
     Ok(Outcome::Done)
@@ -62,7 +64,7 @@ impl Page<'_> {
             }
             if let Some(run) = self.run_of(event) {
                 if !self.is_json {
-                    let line = format!("\n── run {} ──", run.record.run_id);
+                    let line = say!("\n── run {} ──", "\n── 运行 {} ──", run.record.run_id);
                     self.console.line(paint::styled(QUIET, line));
                 }
                 let names = names_of(&run.record, self.package.as_deref());

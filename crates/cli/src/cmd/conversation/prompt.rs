@@ -11,6 +11,7 @@ use crewagent_format::package::Package;
 use crewagent_format::package::agents::Surface;
 
 use crate::cmd::run_driver::{AnswerSource, HISTORY};
+use crate::language::text;
 use crate::terminal::commands::{Commands, PromptCommand};
 use crate::terminal::prompt::{Blank, CommandPrompt};
 
@@ -44,7 +45,7 @@ fn table() -> impl Iterator<Item = PromptCommand<ConversationCommand>> {
     let last = PromptCommand {
         name: "/last",
         takes: "",
-        help: "the last call of a tool, in full",
+        help: text!("the last call of a tool, in full", "最近一次工具调用的完整内容"),
         action: ConversationCommand::Last,
     };
     let row = |(call, help): &(&'static str, &'static str)| {

@@ -12,6 +12,7 @@ use crewagent_engine::store::{
 use super::{problem, remind};
 use crate::args::McpAddArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, WARNING};
 use crate::shell;
@@ -27,7 +28,7 @@ pub(super) fn run(
         None => (vec![given(args)?], Vec::new()),
     };
     for problem in &problems {
-        let sign = paint::styled(WARNING, "left out");
+        let sign = paint::styled(WARNING, text!("left out", "略去"));
         console.error(format_args!("{sign} {}", paint::printable(problem)));
     }
     for server in &mut servers {
@@ -45,10 +46,12 @@ pub(super) fn run(
 }
 
 fn read_servers(file: &Path) -> anyhow::Result<(Vec<ImportedServer>, Vec<String>)> {
-    let text = fs::read_to_string(file)
-        .map_err(|error| UsageError(format!("cannot read `{}`: {error}", file.display())))?;
-    let read = import_servers(&text)
-        .map_err(|why| UsageError(format!("`{}` names no servers: {why}", file.display())))?;
+    let text = fs::read_to_string(file).map_err(|error| {
+        UsageError(say!("cannot read `{}`: {error}", "无法读取 `{}`：{error}", file.display()))
+    })?;
+    let read = import_servers(&text).map_err(|why| {
+        UsageError(say!("`{}` names no servers: {why}", "`{}` 中没有服务器：{why}", file.display()))
+    })?;
     Ok((read.servers, read.problems))
 }
 
@@ -71,8 +74,9 @@ fn given(args: McpAddArgs) -> Result<ImportedServer, UsageError> {
             cwd: args.cwd,
         },
         (None, None) => {
-            return Err(UsageError(format!(
-                "say how the server is reached: `crewagent mcp add {name} -- COMMAND ARGS…`, or `--url URL`"
+            return Err(UsageError(say!(
+                "say how the server is reached: `crewagent mcp add {name} -- COMMAND ARGS…`, or `--url URL`",
+                "请说明如何连接服务器：`crewagent mcp add {name} -- COMMAND ARGS…`，或 `--url URL`"
             )));
         }
     };
@@ -92,7 +96,10 @@ fn pairs(given: &[String], flag: &str) -> Result<BTreeMap<String, VariableTempla
             (equals, _) => equals,
         };
         let Some((name, value)) = pair else {
-            return Err(UsageError(format!("{flag} takes NAME=VALUE, not `{text}`")));
+            return Err(UsageError(say!(
+                "{flag} takes NAME=VALUE, not `{text}`",
+                "{flag} 的写法是 NAME=VALUE，而不是 `{text}`"
+            )));
         };
         let value = VariableTemplate::new(value.trim()).map_err(UsageError)?;
         Ok((name.trim().to_owned(), value))
@@ -104,17 +111,21 @@ fn print_server(server: &ImportedServer, store: &Store, console: &mut Console) {
     let is_new = !store.settings().mcp.servers.contains_key(&server.name);
     let renamed = match server.called == server.name.as_str() {
         true => String::new(),
-        false => format!(" (called `{}` there)", paint::printable(&server.called)),
+        false => say!(" (called `{}` there)", "（原名 `{}`）", paint::printable(&server.called)),
     };
     console.line(format_args!(
         "{} {}{renamed}: {}",
-        paint::styled(GOOD, if is_new { "added" } else { "changed" }),
+        paint::styled(
+            GOOD,
+            if is_new { text!("added", "已添加") } else { text!("changed", "已修改") }
+        ),
         paint::styled(NAME, &server.name),
         paint::printable(&server.settings.way.line()),
     ));
     for (variable, _) in &server.secrets {
-        console.line(format_args!(
+        console.line(say!(
             "  {} is a secret: it is kept in credentials.toml, and the settings have ${{{}}}",
+            "  {} 是密钥：已存入 credentials.toml，设置中写作 ${{{}}}",
             paint::printable(variable),
             paint::printable(variable)
         ));
@@ -129,7 +140,10 @@ fn next(servers: &[ImportedServer], enable: bool, store: &Store, console: &mut C
         remind(&names, store, console);
     }
     let name = shell::word(first.name.as_str());
-    console.line(format_args!("\nNext:\n  crewagent mcp test {name}"));
+    console.line(say!(
+        "\nNext:\n  crewagent mcp test {name}",
+        "\n下一步：\n  crewagent mcp test {name}"
+    ));
     if !enable {
         console.line(format_args!("  crewagent mcp enable {name}"));
     }

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::McpListArgs;
 use crate::console::Console;
+use crate::language::text;
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
 use crate::render::table::{TableCell, table};
@@ -27,14 +28,14 @@ pub(super) fn run(
         return Ok(Outcome::Done);
     }
     if servers.is_empty() {
-        console.line("No MCP servers are set up. `crewagent mcp add NAME -- COMMAND` sets one up; `crewagent mcp add --from FILE` takes over those of another tool.");
+        console.line(text!("No MCP servers are set up. `crewagent mcp add NAME -- COMMAND` sets one up; `crewagent mcp add --from FILE` takes over those of another tool.", "还没有配置 MCP 服务器。`crewagent mcp add NAME -- COMMAND` 添加一个；`crewagent mcp add --from FILE` 从其他工具导入。"));
         return Ok(Outcome::Done);
     }
     let row = |(name, settings): (&ServerName, &ServerSettings)| {
         let (style, state) = match store.tool_servers().state(name, settings) {
-            ServerState::Enabled => (GOOD, "enabled"),
-            ServerState::KeptOut => (WARNING, "kept out by policy"),
-            ServerState::Disabled => (QUIET, "disabled"),
+            ServerState::Enabled => (GOOD, text!("enabled", "已启用")),
+            ServerState::KeptOut => (WARNING, text!("kept out by policy", "策略未允许")),
+            ServerState::Disabled => (QUIET, text!("disabled", "已停用")),
         };
         let way = settings.way.line();
         vec![
@@ -44,7 +45,10 @@ pub(super) fn run(
         ]
     };
     let rows: Vec<Vec<TableCell>> = servers.iter().map(row).collect();
-    console.text(&table(&["name", "state", "reached by"], &rows));
+    console.text(&table(
+        &[text!("name", "名称"), text!("state", "状态"), text!("reached by", "连接方式")],
+        &rows,
+    ));
     if !policy.enabled && servers.values().any(|server| server.enabled) {
         console.line("\nRuns may not use MCP servers: `crewagent config set policy.mcp.enabled true` allows it.");
     }

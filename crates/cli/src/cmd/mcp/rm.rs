@@ -6,6 +6,7 @@ use super::problem;
 use crate::args::McpRmArgs;
 use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
+use crate::language::say;
 use crate::outcome::Outcome;
 use crate::paint;
 
@@ -21,8 +22,9 @@ pub(super) fn run(
         let way = known.get(name).map(|server| server.way.line()).unwrap_or_default();
         format!("{name}  {way}")
     });
-    let count = paint::counted(names.len(), "MCP server");
-    let question = format!("Remove {count}, with the secrets kept for them?");
+    let count = paint::counted(names.len(), ("MCP server", "个 MCP 服务器"));
+    let question =
+        say!("Remove {count}, with the secrets kept for them?", "要删除 {count}及其保存的密钥吗？");
     if !removal::agreed(lines, &question, args.removal, console)? {
         return Ok(Outcome::Cancelled);
     }
@@ -30,7 +32,7 @@ pub(super) fn run(
     for RemovedServer { name, secrets } in servers.remove(&names).map_err(problem)? {
         let remark = match secrets {
             0 => String::new(),
-            count => format!(" and {}", paint::counted(count, "secret")),
+            count => say!(" and {}", "及 {}", paint::counted(count, ("secret", "个密钥"))),
         };
         removed.report(name.as_str(), &remark, console);
     }

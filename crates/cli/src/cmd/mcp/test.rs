@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 use super::problem;
 use crate::args::McpTestArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
 use crate::render::flow::{Width, indented};
@@ -36,7 +37,7 @@ pub(super) fn run(
     if !args.json {
         let title = format!("{name} ({})", settings.way.line());
         let title = paint::styled(NAME, paint::printable(&title));
-        console.line(format_args!("Trying out {title}\n"));
+        console.line(say!("Trying out {title}\n", "正在测试 {title}\n"));
         console.show();
     }
     let deadline = Deadline::after(LONGEST, &Cancel::default());
@@ -63,9 +64,9 @@ pub(super) fn run(
 fn steps(found: &ConnectionTest, console: &mut Console) {
     for step in &found.steps {
         let (style, verdict) = match step.status {
-            StepStatus::Ok => (GOOD, "ok"),
-            StepStatus::Failed => (ERROR, "failed"),
-            StepStatus::Skipped => (QUIET, "skipped"),
+            StepStatus::Ok => (GOOD, text!("ok", "通过")),
+            StepStatus::Failed => (ERROR, text!("failed", "失败")),
+            StepStatus::Skipped => (QUIET, text!("skipped", "跳过")),
         };
         let verdict = paint::styled(style, paint::padded(verdict, 7));
         let word = paint::styled(NAME, paint::padded(step.layer.word(), 9));
@@ -74,7 +75,7 @@ fn steps(found: &ConnectionTest, console: &mut Console) {
         console.line(line.trim_end());
     }
     if let Some(step) = found.failed() {
-        console.line(format_args!("\nIt fails at: {}", step.layer.word()));
+        console.line(say!("\nIt fails at: {}", "\n失败于：{}", step.layer.word()));
     }
 }
 
@@ -92,20 +93,20 @@ fn offered(tools: &[ServerTool], left_out: &[String], offer: &ServerOffer, conso
         console.line(format_args!("  {name}  {}", paint::styled(QUIET, about)));
     }
     for what in left_out {
-        let what = paint::styled(QUIET, format!("  left out {}", paint::printable(what)));
+        let what = paint::styled(QUIET, say!("  left out {}", "  略去 {}", paint::printable(what)));
         console.line(what);
     }
     if !offer.resources.is_empty() {
-        console.line("\nResources:");
+        console.line(text!("\nResources:", "\n资源："));
     }
     for resource in offer.resources.iter().take(MOST_RESOURCES) {
         let name = paint::styled(QUIET, paint::printable(&resource.name));
         console.line(format_args!("  {}  {name}", paint::printable(&resource.uri)));
     }
     if let Some(more @ 1..) = offer.resources.len().checked_sub(MOST_RESOURCES) {
-        console.line(format_args!("  and {more} more"));
+        console.line(say!("  and {more} more", "  另有 {more} 个"));
     }
-    console.line("\nThe server works.");
+    console.line(text!("\nThe server works.", "\n服务器工作正常。"));
 }
 
 fn as_json(found: &ConnectionTest) -> Json {

@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 use super::{ask, told_use};
 use crate::args::ModelsAddArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::model;
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
@@ -40,7 +41,7 @@ pub(super) fn run(
     };
     if !args.yes && crate::ask::is_possible() && is_new(&args) {
         let Some((complete, typed)) = ask::complete(args, key.is_some(), settings)? else {
-            console.line("Nothing was written.");
+            console.line(text!("Nothing was written.", "没有写入任何内容。"));
             return Ok(Outcome::Cancelled);
         };
         args = complete;
@@ -67,16 +68,20 @@ pub(super) fn run(
         store.secrets().put(&place, &name, &key).map_err(model::key_problem)?;
     }
     file.save()?;
-    let details = format!("{} at {}", chosen.settings.model, chosen.base_url);
-    console.line(format_args!(
+    let details = say!("{} at {}", "{}，地址 {}", chosen.settings.model, chosen.base_url);
+    console.line(say!(
         "{} {}: {}, profile {}",
-        paint::styled(GOOD, if is_new { "added" } else { "changed" }),
+        "{} {}：{}，服务商配置 {}",
+        paint::styled(
+            GOOD,
+            if is_new { text!("added", "已添加") } else { text!("changed", "已修改") }
+        ),
         paint::styled(NAME, paint::printable(&name)),
         paint::printable(&details),
         paint::printable(&chosen.profile_name)
     ));
     match chosen.key(&store.secrets(), &Environment::of_process()) {
-        Ok(found) => console.line(format_args!("key: {}", found.source.words())),
+        Ok(found) => console.line(say!("key: {}", "密钥：{}", found.source.words())),
         Err(error @ SecretError::Missing { .. }) => {
             console.error(paint::printable(&error.to_string()))
         }
@@ -92,7 +97,10 @@ pub(super) fn run(
 /// Prints the next step.
 fn next(name: &str, is_used: bool, settings: &Settings, console: &mut Console) {
     let name = shell::word(name);
-    console.line(format_args!("\nNext:\n  crewagent models test {name}"));
+    console.line(say!(
+        "\nNext:\n  crewagent models test {name}",
+        "\n下一步：\n  crewagent models test {name}"
+    ));
     if !is_used && settings.models.len() > 1 {
         console.line(format_args!("  crewagent models use {name}"));
     }
@@ -102,7 +110,11 @@ fn named(args: &ModelsAddArgs) -> Result<String, UsageError> {
     let name = args.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
     name.map(str::to_owned).ok_or_else(|| {
         UsageError(
-            "name the model: `crewagent models add NAME --profile PROFILE --model ID`".to_owned(),
+            text!(
+                "name the model: `crewagent models add NAME --profile PROFILE --model ID`",
+                "请给模型起名：`crewagent models add NAME --profile PROFILE --model ID`"
+            )
+            .to_owned(),
         )
     })
 }
@@ -122,12 +134,19 @@ fn values(
         Some(name).filter(|name| old.is_none() && args.base_url.is_none() && is_profile(name));
     let profile = args.profile.as_deref().or(by_name);
     if old.is_none() && args.model.is_none() {
-        return Err(UsageError("say what the provider calls the model: add --model ID".to_owned()));
+        return Err(UsageError(
+            text!(
+                "say what the provider calls the model: add --model ID",
+                "请给出服务商使用的模型 id：加上 --model ID"
+            )
+            .to_owned(),
+        ));
     }
     if old.is_none() && profile.is_none() && args.base_url.is_none() {
         let known: Vec<&str> = Profile::names().collect();
-        return Err(UsageError(format!(
+        return Err(UsageError(say!(
             "say where the model is: add --base-url URL, or --profile with one of {}",
+            "请说明模型在哪里：加上 --base-url URL，或用 --profile 指定 {} 之一",
             known.join(", ")
         )));
     }
@@ -155,7 +174,11 @@ fn price(amounts: &[f64]) -> Result<Vec<(&'static str, Json)>, UsageError> {
             Ok(vec![("input", json!(input)), ("output", json!(output)), ("cached", json!(cached))])
         }
         _ => Err(UsageError(
-            "--price takes two or three amounts, such as 2.5,10 or 2.5,10,1.25".to_owned(),
+            text!(
+                "--price takes two or three amounts, such as 2.5,10 or 2.5,10,1.25",
+                "--price 接受两个或三个金额，例如 2.5,10 或 2.5,10,1.25"
+            )
+            .to_owned(),
         )),
     }
 }
@@ -165,22 +188,26 @@ fn given_key(args: &ModelsAddArgs) -> anyhow::Result<Option<NewKey>> {
     let place = if args.keyring { KeySource::Keyring } else { KeySource::File };
     if !args.key_stdin {
         return match args.keyring && (args.yes || !crate::ask::is_possible()) {
-            true => {
-                Err(UsageError("--keyring keeps a key: pipe it in and add --key-stdin".to_owned())
-                    .into())
-            }
+            true => Err(UsageError(
+                text!(
+                    "--keyring keeps a key: pipe it in and add --key-stdin",
+                    "--keyring 用于保存密钥：请通过管道输入密钥并加上 --key-stdin"
+                )
+                .to_owned(),
+            )
+            .into()),
             false => Ok(None),
         };
     }
     if crate::ask::is_possible() {
-        let text = ask::key("Key:")?.unwrap_or_default();
+        let text = ask::key(text!("Key:", "密钥："))?.unwrap_or_default();
         return Ok(Some(NewKey { text, place }));
     }
     let mut text = String::new();
     std::io::stdin()
         .take(LONGEST_KEY)
         .read_to_string(&mut text)
-        .context("the key cannot be read from standard input")?;
+        .context(text!("the key cannot be read from standard input", "无法从标准输入读取密钥"))?;
     // Errors are reported before anything is written.
     key_of(&text).map_err(model::key_problem)?;
     Ok(Some(NewKey { text, place }))

@@ -8,6 +8,7 @@ use inquire::{InquireError, Password, PasswordDisplayMode, Select, Text};
 
 use super::add::NewKey;
 use crate::args::ModelsAddArgs;
+use crate::language::text;
 
 type AskResult<T> = Result<T, InquireError>;
 
@@ -20,13 +21,19 @@ pub(super) fn complete(
     match questions(args, has_key, settings) {
         Ok(answers) => Ok(Some(answers)),
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
-        Err(error) => Err(error).context("cannot ask in this terminal; use flags, and add --yes"),
+        Err(error) => Err(error).context(text!(
+            "cannot ask in this terminal; use flags, and add --yes",
+            "此终端无法询问；请使用参数并加上 --yes"
+        )),
     }
 }
 
 /// Asks for a key without echo; none if the answer is empty.
 pub(super) fn key(prompt: &str) -> anyhow::Result<Option<String>> {
-    typed_key(prompt).context("cannot ask in this terminal; pipe the key in with --key-stdin")
+    typed_key(prompt).context(text!(
+        "cannot ask in this terminal; pipe the key in with --key-stdin",
+        "此终端无法询问；请用 --key-stdin 通过管道输入密钥"
+    ))
 }
 
 fn typed_key(prompt: &str) -> AskResult<Option<String>> {
@@ -57,12 +64,17 @@ fn questions(
     if args.model.is_none() {
         let check = |name: &str| {
             Ok(match name.trim() {
-                "" => Validation::Invalid("what does the provider call it?".into()),
+                "" => Validation::Invalid(
+                    text!("what does the provider call it?", "服务商怎么称呼它？").into(),
+                ),
                 _ => Validation::Valid,
             })
         };
-        let wanted = Text::new("Model:")
-            .with_help_message("as the provider calls it, such as gpt-5 or qwen3:8b")
+        let wanted = Text::new(text!("Model:", "模型："))
+            .with_help_message(text!(
+                "as the provider calls it, such as gpt-5 or qwen3:8b",
+                "服务商使用的名称，例如 gpt-5 或 qwen3:8b"
+            ))
             .with_validator(check);
         args.model = Some(wanted.prompt()?.trim().to_owned());
     }
@@ -72,7 +84,9 @@ fn questions(
     };
     if args.name.is_none() {
         let suggested = free_name(&name, settings);
-        let own = Text::new("What do you want to call it?").with_default(&suggested).prompt()?;
+        let own = Text::new(text!("What do you want to call it?", "你想叫它什么？"))
+            .with_default(&suggested)
+            .prompt()?;
         args.name = Some(own.trim().to_owned());
     }
     Ok((args, typed))
@@ -85,7 +99,8 @@ fn choose_profile(settings: &Settings) -> AskResult<String> {
         .iter()
         .map(|name| settings.profile(name).map(|profile| profile.title).unwrap_or_default())
         .collect();
-    let chosen = Select::new("Who serves the model?", titles).raw_prompt()?;
+    let chosen =
+        Select::new(text!("Who serves the model?", "模型由谁提供？"), titles).raw_prompt()?;
     Ok(names.get(chosen.index).map_or_else(String::new, |name| (*name).to_owned()))
 }
 
@@ -97,7 +112,7 @@ fn address(profile: &Profile) -> AskResult<Option<String>> {
             Err(problem) => Validation::Invalid(problem.into()),
         })
     };
-    let question = Text::new("Base URL:").with_validator(check);
+    let question = Text::new(text!("Base URL:", "地址：")).with_validator(check);
     let typed = match &profile.base_url {
         Some(own) => question.with_default(own).prompt()?,
         None => question.with_placeholder("https://api.example.com/v1").prompt()?,
@@ -113,8 +128,10 @@ fn new_key(args: &ModelsAddArgs, profile: &Profile) -> AskResult<Option<NewKey>>
         return Ok(None);
     }
     let prompt = match profile.key {
-        KeyRule::Required => "Key:",
-        KeyRule::Optional => "Key (Enter if it needs none):",
+        KeyRule::Required => text!("Key:", "密钥："),
+        KeyRule::Optional => {
+            text!("Key (Enter if it needs none):", "密钥（不需要就直接按 Enter）：")
+        }
     };
     let place = if args.keyring { KeySource::Keyring } else { KeySource::File };
     Ok(typed_key(prompt)?.map(|text| NewKey { text, place }))

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::ModelsListArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::model;
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
@@ -58,10 +59,21 @@ fn human(
     console: &mut Console,
 ) {
     if rows.is_empty() {
-        console.line("No models are set up. `crewagent models add` sets one up; `--model PROFILE/MODEL` needs no setting up.");
+        console.line(text!("No models are set up. `crewagent models add` sets one up; `--model PROFILE/MODEL` needs no setting up.", "还没有配置模型。`crewagent models add` 添加一个；`--model PROFILE/MODEL` 无需配置。"));
     } else {
         let cells: Vec<Vec<TableCell>> = rows.iter().map(cells).collect();
-        console.text(&table(&["", "NAME", "MODEL", "PROFILE", "KEY", "WINDOW", "PRICE"], &cells));
+        console.text(&table(
+            &[
+                "",
+                text!("NAME", "名称"),
+                text!("MODEL", "模型"),
+                text!("PROFILE", "服务商配置"),
+                text!("KEY", "密钥"),
+                text!("WINDOW", "窗口"),
+                text!("PRICE", "价格"),
+            ],
+            &cells,
+        ));
     }
     for row in rows {
         if let Err(problem) = &row.key {
@@ -75,15 +87,21 @@ fn human(
     match default {
         Some((name, origin)) if !rows.iter().any(|row| row.name == name) => {
             // A model chosen elsewhere may not exist.
-            let problem = model::choose(None, store).err().map(|error| format!(": {error}"));
-            let words = format!("Runs use {name} {origin}{}", problem.unwrap_or_default());
+            let problem =
+                model::choose(None, store).err().map(|error| say!(": {error}", "：{error}"));
+            let words = say!(
+                "Runs use {name} {origin}{}",
+                "运行使用 {name} {origin}{}",
+                problem.unwrap_or_default()
+            );
             console.error(paint::printable(&words));
         }
         Some(_) => {}
         None if rows.is_empty() => {}
-        None => {
-            console.error("No model is chosen for runs. `crewagent models use NAME` chooses one.")
-        }
+        None => console.error(text!(
+            "No model is chosen for runs. `crewagent models use NAME` chooses one.",
+            "还没有为运行选择模型。用 `crewagent models use NAME` 选择。"
+        )),
     }
 }
 
@@ -95,7 +113,7 @@ fn cells(row: &ModelRow<'_>) -> Vec<TableCell> {
     let price = chosen.and_then(|chosen| chosen.price).map(|price| dollars(&price));
     let (key_style, key) = match &row.key {
         Ok(words) => (plain, words.as_str()),
-        Err(_) => (ERROR, "missing"),
+        Err(_) => (ERROR, text!("missing", "缺少")),
     };
     vec![
         TableCell::new(GOOD, if row.is_default { "*" } else { "" }),

@@ -12,6 +12,7 @@ use super::over_the_network;
 use super::test::heading;
 use crate::args::ModelsProbeArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR, GOOD, NAME, QUIET};
 use crate::render::flow::indented;
@@ -44,7 +45,7 @@ pub(super) fn run(
     let endpoint =
         fresh.endpoint(&store.secrets(), &Environment::of_process()).map_err(model::key_problem)?;
     if !args.json {
-        heading("Measuring", &chosen, console);
+        heading(text!("Measuring", "正在探测"), &chosen, console);
     }
     let client = Client::new().map_err(Halt::Model)?;
     let measured = crewagent_adapters::chat::probe(&endpoint, &client, &mut |finding| {
@@ -58,7 +59,10 @@ pub(super) fn run(
         Err(error) => {
             let outcome = Outcome::of_error(&Halt::Model(error).into(), console);
             let name = crate::shell::word(&chosen.name);
-            console.error(format_args!("`crewagent models test {name}` shows where it fails."));
+            console.error(say!(
+                "`crewagent models test {name}` shows where it fails.",
+                "`crewagent models test {name}` 可查明失败的环节。"
+            ));
             return Ok(outcome);
         }
     };
@@ -93,7 +97,7 @@ fn remember(
     if !args.yes && !args.json && ask::is_possible() {
         console.text(&table(chosen, changes));
         console.show();
-        if !ask::confirm("Remember this?")? {
+        if !ask::confirm(text!("Remember this?", "保存这些结果？"))? {
             return Ok(Fate::Declined);
         }
     }
@@ -113,8 +117,8 @@ fn remember(
 
 fn human(finding: &Measurement, console: &mut Console) {
     let (style, word) = match finding.found {
-        Some(true) => (GOOD, "yes"),
-        Some(false) => (ERROR, "no"),
+        Some(true) => (GOOD, text!("yes", "是")),
+        Some(false) => (ERROR, text!("no", "否")),
         None => (QUIET, "?"),
     };
     let word = paint::styled(style, paint::padded(word, 3));
@@ -136,35 +140,41 @@ fn print_result(
     console.line("");
     match fate {
         Fate::Nothing if probe.changes.is_empty() => {
-            console.line(format_args!("The server is as the profile {profile} says."));
+            console.line(say!(
+                "The server is as the profile {profile} says.",
+                "服务器与服务商配置 {profile} 一致。"
+            ));
         }
-        Fate::Nothing => {
-            console.line("Where the server differs from its profile is known already.")
-        }
+        Fate::Nothing => console.line(text!(
+            "Where the server differs from its profile is known already.",
+            "服务器与其服务商配置的差异已经保存过。"
+        )),
         Fate::Written => {
             console.text(&table(chosen, &probe.changes));
-            console.line(format_args!(
+            console.line(say!(
                 "{} in {}",
-                paint::styled(GOOD, "remembered"),
+                "{} {}",
+                paint::styled(GOOD, text!("remembered", "已保存到")),
                 path.display()
             ));
         }
         Fate::DryRun => {
             console.text(&table(chosen, &probe.changes));
-            console.line("Nothing was written.");
+            console.line(text!("Nothing was written.", "没有写入任何内容。"));
         }
         Fate::NoPlace => {
             console.text(&table(chosen, &probe.changes));
-            console.line("The model is not set up, so nothing was written; `crewagent models add` sets it up.");
+            console.line(text!("The model is not set up, so nothing was written; `crewagent models add` sets it up.", "这个模型尚未配置，因此没有写入；用 `crewagent models add` 添加。"));
         }
-        Fate::Declined => console.line("Nothing was written."),
+        Fate::Declined => console.line(text!("Nothing was written.", "没有写入任何内容。")),
     }
 }
 
 /// Formats the changes as settings.
 fn table(chosen: &ChosenModel, changes: &Map<String, Json>) -> String {
     if changes.is_empty() {
-        return "Nothing differs from the profile any more.\n".to_owned();
+        return text!("Nothing differs from the profile any more.\n", "与服务商配置已无差异。\n")
+            .to_owned();
     }
     let name = Json::from(chosen.name.as_str()).to_string();
     let is_bare = chosen.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));

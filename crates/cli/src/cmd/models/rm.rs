@@ -7,6 +7,7 @@ use crewagent_engine::store::{KeySource, SettingsFile, Store};
 use crate::args::ModelsRmArgs;
 use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::{model, paint};
 
@@ -20,15 +21,18 @@ pub(super) fn run(
     // All names are checked before the first removal, so that a typo in the second one removes nothing.
     for name in &args.names {
         if !settings.models.contains_key(name) {
-            let words =
-                format!("there is no model `{name}`; `crewagent models list` shows what there is");
+            let words = say!(
+                "there is no model `{name}`; `crewagent models list` shows what there is",
+                "没有模型 `{name}`；`crewagent models list` 列出所有模型"
+            );
             return Err(UsageError(words).into());
         }
     }
     let lines = settings.models.iter().filter(|(name, _)| args.names.contains(name));
     let lines = lines.map(|(name, own)| format!("{name}  {}", own.model));
-    let count = paint::counted(args.names.len(), "model");
-    let question = format!("Remove {count}, with the keys kept for them?");
+    let count = paint::counted(args.names.len(), ("model", "个模型"));
+    let question =
+        say!("Remove {count}, with the keys kept for them?", "要删除 {count}及其保存的密钥吗？");
     if !removal::agreed(lines, &question, args.removal, console)? {
         return Ok(Outcome::Cancelled);
     }
@@ -49,7 +53,7 @@ pub(super) fn run(
         let in_keyring = place == Some(&KeySource::Keyring);
         let place = if in_keyring { KeySource::Keyring } else { KeySource::File };
         let forgot = store.secrets().remove(&place, name).map_err(model::key_problem)?;
-        removed.report(name, if forgot { " and its key" } else { "" }, console);
+        removed.report(name, if forgot { text!(" and its key", "及其密钥") } else { "" }, console);
     }
     Ok(removed.finish(console))
 }

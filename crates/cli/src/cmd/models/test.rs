@@ -8,6 +8,7 @@ use serde_json::json;
 use super::over_the_network;
 use crate::args::ModelsTestArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::model;
 use crate::outcome::Outcome;
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET};
@@ -32,7 +33,7 @@ pub(super) fn run(
         Err(error) => return Err(model::key_problem(error)),
     };
     if !args.json {
-        heading("Trying out", &chosen, console);
+        heading(text!("Trying out", "正在测试"), &chosen, console);
     }
     let client = Client::new().map_err(Halt::Model)?;
     let steps = test_connection(&endpoint, no_key.as_deref(), &client, &mut |step| {
@@ -53,8 +54,8 @@ pub(super) fn run(
         console.line(paint::json(&report));
     } else {
         match failed {
-            None => console.line("\nThe model works."),
-            Some(step) => console.line(format_args!("\nIt fails at: {}", step.name.word())),
+            None => console.line(text!("\nThe model works.", "\n模型工作正常。")),
+            Some(step) => console.line(say!("\nIt fails at: {}", "\n失败于：{}", step.name.word())),
         }
     }
     Ok(if failed.is_none() { Outcome::Done } else { Outcome::ModelFailed })
@@ -62,9 +63,13 @@ pub(super) fn run(
 
 /// Names what is tested or measured.
 pub(super) fn heading(verb: &str, chosen: &ChosenModel, console: &mut Console) {
-    let details = format!(
+    let details = say!(
         "{} ({} at {}, profile {})",
-        chosen.name, chosen.settings.model, chosen.base_url, chosen.profile_name
+        "{}（{}，地址 {}，服务商配置 {}）",
+        chosen.name,
+        chosen.settings.model,
+        chosen.base_url,
+        chosen.profile_name
     );
     console.line(format_args!("{verb} {}\n", paint::styled(NAME, paint::printable(&details))));
     console.show();
@@ -72,9 +77,9 @@ pub(super) fn heading(verb: &str, chosen: &ChosenModel, console: &mut Console) {
 
 fn human(step: &TestStep, console: &mut Console) {
     let (style, word) = match step.status {
-        StepStatus::Ok => (GOOD, "ok"),
-        StepStatus::Failed => (ERROR, "failed"),
-        StepStatus::Skipped => (QUIET, "skipped"),
+        StepStatus::Ok => (GOOD, text!("ok", "通过")),
+        StepStatus::Failed => (ERROR, text!("failed", "失败")),
+        StepStatus::Skipped => (QUIET, text!("skipped", "跳过")),
     };
     let word = paint::styled(style, paint::padded(word, 7));
     let name = paint::styled(NAME, paint::padded(step.name.word(), 9));

@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::ExplainArgs;
 use crate::console::Console;
+use crate::language::say;
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, ERROR, NAME, WARNING};
 
@@ -14,8 +15,9 @@ pub(super) fn run(args: &ExplainArgs, console: &mut Console) -> anyhow::Result<O
         return Ok(Outcome::Done);
     };
     let code = Code::find(text).ok_or_else(|| {
-        UsageError(format!(
-            "there is no code {text:?}; `crewagent package explain` without a code lists them all"
+        UsageError(say!(
+            "there is no code {text:?}; `crewagent package explain` without a code lists them all",
+            "没有代码 {text:?}；不带代码的 `crewagent package explain` 列出全部"
         ))
     })?;
     page(code.explanation(), console);

@@ -12,6 +12,7 @@ use crewagent_format::path::PackagePath;
 use super::Loaded;
 use crate::args::{GraphArgs, GraphFormat, GraphTheme};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD};
 
@@ -30,7 +31,11 @@ pub(super) fn run(
         Some(path) => {
             refuse_own_file(&args.package, &package, path)?;
             write(path, &drawing)?;
-            console.line(format_args!("{} {}", paint::styled(GOOD, "wrote"), path.display()));
+            console.line(format_args!(
+                "{} {}",
+                paint::styled(GOOD, text!("wrote", "已写入")),
+                path.display()
+            ));
         }
     }
     Ok(Outcome::Done)
@@ -39,17 +44,26 @@ pub(super) fn run(
 fn choose<'p>(package: &'p Package, id: Option<&str>) -> Result<&'p Workflow, UsageError> {
     let workflows = package.workflows();
     let Some(id) = id else {
-        return workflows.first().ok_or_else(|| UsageError("this package has no workflow".into()));
+        return workflows.first().ok_or_else(|| {
+            UsageError(text!("this package has no workflow", "这个包没有流程").into())
+        });
     };
     package.workflow(id).ok_or_else(|| {
         let ids: Vec<&str> =
             workflows.iter().filter_map(|workflow| Some(workflow.id.as_ref()?.as_str())).collect();
         let known = if ids.is_empty() {
-            "it has only its default one; leave out --workflow".into()
+            text!(
+                "it has only its default one; leave out --workflow",
+                "它只有默认流程；去掉 --workflow"
+            )
+            .into()
         } else {
-            format!("it has: {}", ids.join(", "))
+            say!("it has: {}", "它有：{}", ids.join(", "))
         };
-        UsageError(format!("this package has no workflow {id:?}; {known}"))
+        UsageError(say!(
+            "this package has no workflow {id:?}; {known}",
+            "这个包没有流程 {id:?}；{known}"
+        ))
     })
 }
 
@@ -66,8 +80,9 @@ fn refuse_own_file(reference: &Path, package: &Package, output: &Path) -> Result
     });
     let mut own = own.chain([&entry.agents]).map(PackagePath::as_str).chain([MANIFEST]);
     match own.find(|path| Path::new(path) == inside) {
-        Some(path) => Err(UsageError(format!(
-            "`{path}` is a file of the package; write the drawing elsewhere"
+        Some(path) => Err(UsageError(say!(
+            "`{path}` is a file of the package; write the drawing elsewhere",
+            "`{path}` 是包里的文件；请把图写到别处"
         ))),
         None => Ok(()),
     }
@@ -87,7 +102,11 @@ fn write(path: &Path, drawing: &str) -> anyhow::Result<()> {
         result
     };
     written().with_context(|| {
-        format!("cannot write `{}`; check that its folder exists and is writable", path.display())
+        say!(
+            "cannot write `{}`; check that its folder exists and is writable",
+            "无法写入 `{}`；请检查其文件夹是否存在、是否可写",
+            path.display()
+        )
     })
 }
 
@@ -102,8 +121,9 @@ fn format(args: &GraphArgs) -> Result<GraphFormat, UsageError> {
         "dot" | "gv" => Ok(GraphFormat::Dot),
         "json" => Ok(GraphFormat::Json),
         "mmd" | "mermaid" | "md" => Ok(GraphFormat::Mermaid),
-        other => Err(UsageError(format!(
-            "what to draw is not clear from the ending {other:?}; add --format mermaid, dot, svg or json"
+        other => Err(UsageError(say!(
+            "what to draw is not clear from the ending {other:?}; add --format mermaid, dot, svg or json",
+            "从扩展名 {other:?} 看不出要画成什么；请加上 --format mermaid、dot、svg 或 json"
         ))),
     }
 }

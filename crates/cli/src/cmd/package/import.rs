@@ -8,6 +8,7 @@ use crewagent_source::bytes;
 
 use crate::args::ImportArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
 use crate::render::{self, ReportOptions};
@@ -43,7 +44,7 @@ fn import(path: &Path, store: &Store, console: &mut Console) -> anyhow::Result<O
                 ReportOptions::ASIDE,
                 console,
             );
-            console.error("Nothing was imported.");
+            console.error(text!("Nothing was imported.", "没有导入任何内容。"));
             Ok(Outcome::Invalid)
         }
         Err(error) => Err(error.into()),
@@ -52,7 +53,10 @@ fn import(path: &Path, store: &Store, console: &mut Console) -> anyhow::Result<O
 
 /// Says once that another process holds the store.
 pub(crate) fn waiting(console: &mut Console) {
-    console.error("Waiting for another crewagent process that is changing the store…");
+    console.error(text!(
+        "Waiting for another crewagent process that is changing the store…",
+        "另一个 crewagent 进程正在修改库，等待中……"
+    ));
 }
 
 /// Prints a note if the package needs the network, before it is in the store.
@@ -61,9 +65,10 @@ pub(crate) fn announce(package: &Package, console: &mut Console) {
         package.manifest().runtime.as_ref().and_then(|needs| needs.requires_network);
     if needs_network == Some(true) {
         let name = paint::printable(&package.manifest().name);
-        console.error(format_args!(
+        console.error(say!(
             "{} {name} says that its steps need the network",
-            paint::styled(WARNING, "note:")
+            "{} {name} 声明其步骤需要联网",
+            paint::styled(WARNING, text!("note:", "注意："))
         ));
     }
 }
@@ -83,7 +88,8 @@ fn report(shown: &str, imported: &Imported, console: &mut Console) {
         NAME,
         format_args!("{} {}", paint::printable(&installed.name), installed.version),
     );
-    let files = paint::counted(usize::try_from(installed.files).unwrap_or(usize::MAX), "file");
+    let files =
+        paint::counted(usize::try_from(installed.files).unwrap_or(usize::MAX), ("file", "个文件"));
     let verdict = paint::styled(GOOD, verdict(imported.outcome));
     console.line(format_args!("{verdict} {name} ({files}, {})", bytes(installed.bytes)));
     console.line(paint::styled(QUIET, format_args!("sha256 {}", installed.digest)));
@@ -92,8 +98,8 @@ fn report(shown: &str, imported: &Imported, console: &mut Console) {
 /// Describes the import in a word.
 fn verdict(outcome: store::ImportOutcome) -> &'static str {
     match outcome {
-        store::ImportOutcome::New => "imported",
-        store::ImportOutcome::AlreadyThere => "already imported",
-        store::ImportOutcome::Repaired => "repaired",
+        store::ImportOutcome::New => text!("imported", "已导入"),
+        store::ImportOutcome::AlreadyThere => text!("already imported", "先前已导入"),
+        store::ImportOutcome::Repaired => text!("repaired", "已修复"),
     }
 }

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::ListArgs;
 use crate::console::Console;
+use crate::language::text;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET, WARNING};
 
@@ -27,7 +28,7 @@ pub(super) fn run(
         return Ok(Outcome::Done);
     }
     if listing.installed.is_empty() && listing.damaged.is_empty() {
-        console.line("No packages yet. Import one with `crewagent package import PACKAGE`, or make one with `crewagent package new`.");
+        console.line(text!("No packages yet. Import one with `crewagent package import PACKAGE`, or make one with `crewagent package new`.", "还没有包。用 `crewagent package import PACKAGE` 导入，或用 `crewagent package new` 新建。"));
     }
     let names: Vec<String> =
         listing.installed.iter().map(|package| paint::printable(&package.name)).collect();
@@ -51,7 +52,7 @@ pub(super) fn run(
     }
     for damaged in &listing.damaged {
         let text = paint::printable(&damaged.to_string());
-        console.line(format_args!("{} {text}", paint::styled(WARNING, "damaged")));
+        console.line(format_args!("{} {text}", paint::styled(WARNING, text!("damaged", "已损坏"))));
     }
     Ok(Outcome::Done)
 }

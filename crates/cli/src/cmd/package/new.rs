@@ -11,6 +11,7 @@ use inquire::{Select, Text};
 
 use crate::args::{NewArgs, TemplateArg};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
 use crate::shell;
@@ -23,15 +24,16 @@ pub(super) fn run(args: NewArgs, console: &mut Console) -> anyhow::Result<Outcom
     }
     let Some((folder, plan)) = (if interactive { ask(args)? } else { Some(from_flags(args)?) })
     else {
-        console.line("Nothing was written.");
+        console.line(text!("Nothing was written.", "没有写入任何内容。"));
         return Ok(Outcome::Cancelled);
     };
     let files = scaffold::files(&plan);
     author::write(&folder, &files)?;
     let shown = shell::path(&folder);
-    console.line(format_args!(
+    console.line(say!(
         "{} {} in {shown}",
-        paint::styled(GOOD, "created"),
+        "{} {}，位于 {shown}",
+        paint::styled(GOOD, text!("created", "已创建")),
         paint::styled(NAME, paint::printable(&plan.name))
     ));
     for (path, _) in &files {
@@ -47,7 +49,11 @@ fn from_flags(args: NewArgs) -> anyhow::Result<(PathBuf, ScaffoldPlan)> {
         (None, Some(folder)) => checked_name(folder_name(folder)?)?,
         (None, None) => {
             return Err(UsageError(
-                "name the package: `crewagent package new DIR`, or add --name NAME".into(),
+                text!(
+                    "name the package: `crewagent package new DIR`, or add --name NAME",
+                    "请给包起名：`crewagent package new DIR`，或加上 --name NAME"
+                )
+                .into(),
             )
             .into());
         }
@@ -78,8 +84,13 @@ fn ask(args: NewArgs) -> anyhow::Result<Option<(PathBuf, ScaffoldPlan)>> {
             Some(name) => name.clone(),
             None => ask_name(&suggested, args.folder.is_none())?,
         };
-        let description = text(args.description.clone(), "What is it for? (may be empty)", "")?;
-        let author = text(args.author.clone(), "Author? (may be empty)", "")?;
+        let description = text(
+            args.description.clone(),
+            text!("What is it for? (may be empty)", "它的用途？（可以不填）"),
+            "",
+        )?;
+        let author =
+            text(args.author.clone(), text!("Author? (may be empty)", "作者？（可以不填）"), "")?;
         let shape = match args.template {
             Some(template) => shape(template),
             None => choose_shape()?,
@@ -96,9 +107,10 @@ fn ask(args: NewArgs) -> anyhow::Result<Option<(PathBuf, ScaffoldPlan)>> {
         Err(
             inquire::InquireError::OperationCanceled | inquire::InquireError::OperationInterrupted,
         ) => Ok(None),
-        Err(error) => Err(error).context(
+        Err(error) => Err(error).context(text!(
             "cannot ask questions in this terminal; use flags, see `crewagent package new --help`",
-        ),
+            "此终端无法询问；请使用参数，见 `crewagent package new --help`"
+        )),
     }
 }
 
@@ -114,14 +126,18 @@ fn ask_name(suggested: &str, names_folder: bool) -> Result<String, inquire::Inqu
         };
         Ok(problem.map_or(Validation::Valid, |problem| Validation::Invalid(problem.into())))
     };
-    Text::new("Name of the package:").with_default(suggested).with_validator(check).prompt()
+    Text::new(text!("Name of the package:", "包名："))
+        .with_default(suggested)
+        .with_validator(check)
+        .prompt()
 }
 
 fn choose_shape() -> Result<WorkflowShape, inquire::InquireError> {
     const LINEAR: &str = "linear: steps one after the other";
     const BRANCH: &str = "branch: a decision with two branches";
     const LOOP: &str = "loop: draft, review, revise, until it is good";
-    let chosen = Select::new("Which shape?", vec![LINEAR, BRANCH, LOOP]).prompt()?;
+    let chosen =
+        Select::new(text!("Which shape?", "哪种结构？"), vec![LINEAR, BRANCH, LOOP]).prompt()?;
     Ok(match chosen {
         BRANCH => WorkflowShape::Branch,
         LOOP => WorkflowShape::Loop,
@@ -139,17 +155,21 @@ fn shape(template: TemplateArg) -> WorkflowShape {
 
 fn folder_name(folder: &Path) -> anyhow::Result<String> {
     let absolute = std::path::absolute(folder)
-        .with_context(|| format!("cannot find `{}`", folder.display()))?;
+        .with_context(|| say!("cannot find `{}`", "找不到 `{}`", folder.display()))?;
     let name = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
     name.ok_or_else(|| {
-        UsageError(format!("`{}` has no name to take over; add --name NAME", folder.display()))
-            .into()
+        UsageError(say!(
+            "`{}` has no name to take over; add --name NAME",
+            "`{}` 没有可用的名称；请加上 --name NAME",
+            folder.display()
+        ))
+        .into()
     })
 }
 
 fn checked_name(name: String) -> Result<String, UsageError> {
     if name.trim().is_empty() {
-        Err(UsageError("the name of a package must not be empty".into()))
+        Err(UsageError(text!("the name of a package must not be empty", "包名不能为空").into()))
     } else {
         Ok(name.trim().to_owned())
     }

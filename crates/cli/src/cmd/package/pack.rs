@@ -8,6 +8,7 @@ use crewagent_source::pack::{PackError, PackOutput, pack};
 
 use crate::args::PackArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::{self, ReportOptions};
@@ -19,8 +20,9 @@ pub(super) fn run(
 ) -> anyhow::Result<Outcome> {
     let shown = args.folder.display().to_string();
     if args.folder.is_file() {
-        return Err(UsageError(format!(
-            "`{shown}` is a file; `pack` takes the folder that holds bmad.json"
+        return Err(UsageError(say!(
+            "`{shown}` is a file; `pack` takes the folder that holds bmad.json",
+            "`{shown}` 是文件；`pack` 需要含有 bmad.json 的文件夹"
         ))
         .into());
     }
@@ -38,10 +40,10 @@ pub(super) fn run(
             }
             let (from, to) = (bytes(packed.unpacked_bytes), bytes(packed.packed_bytes));
             let name = paint::styled(NAME, packed.path.display());
-            let files = paint::counted(packed.files, "file");
+            let files = paint::counted(packed.files, ("file", "个文件"));
             console.line(format_args!(
                 "{} {name} ({files}, {from} → {to})",
-                paint::styled(GOOD, "packed")
+                paint::styled(GOOD, text!("packed", "已打包"))
             ));
             console.line(paint::styled(QUIET, format_args!("sha256 {}", packed.digest)));
             Ok(Outcome::Done)

@@ -7,7 +7,7 @@ use super::import::waiting;
 use crate::args::PruneArgs;
 use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
-use crate::language::text;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint;
 
@@ -19,15 +19,15 @@ pub(super) fn run(
     let packages = store.packages();
     let superseded = packages.superseded()?;
     if superseded.is_empty() && !args.removal.json {
-        console.line(text(
+        console.line(text!(
             "Nothing to remove: every package is the newest of its version, or a run needs it.",
             "没有可删除的：每个包都是其版本中最新的，或有运行需要它。",
         ));
         return Ok(Outcome::Done);
     }
     let size = bytes(superseded.iter().map(|one| one.bytes).sum());
-    let count = paint::counted(superseded.len(), "old build");
-    let question = format!("Remove {count} ({size})?");
+    let count = paint::counted(superseded.len(), ("old build", "个旧版本"));
+    let question = say!("Remove {count} ({size})?", "要删除 {count}（{size}）吗？");
     if !removal::agreed(superseded.iter().map(line), &question, args.removal, console)? {
         return Ok(Outcome::Cancelled);
     }
@@ -42,5 +42,11 @@ pub(super) fn run(
 
 fn line(one: &Installed) -> String {
     let imported = one.imported.strftime("%Y-%m-%d %H:%M");
-    format!("{} {}  {}  imported {imported}", one.name, one.version, one.digest.short())
+    say!(
+        "{} {}  {}  imported {imported}",
+        "{} {}  {}  导入于 {imported}",
+        one.name,
+        one.version,
+        one.digest.short()
+    )
 }

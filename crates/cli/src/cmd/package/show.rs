@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::ShowArgs;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET, WARNING};
 
@@ -25,9 +26,10 @@ pub(super) fn run(
     }
     human(&loaded.package, console);
     if loaded.warnings > 0 {
-        let count = paint::styled(WARNING, paint::counted(loaded.warnings, "warning"));
-        console.line(format_args!(
+        let count = paint::styled(WARNING, paint::counted(loaded.warnings, ("warning", "个警告")));
+        console.line(say!(
             "\n{count}; see them with `crewagent package validate {}`",
+            "\n{count}；用 `crewagent package validate {}` 查看",
             args.package.display()
         ));
     }
@@ -42,13 +44,17 @@ fn human(package: &Package, console: &mut Console) {
         console.line(paint::printable(text));
     }
     let network = manifest.runtime.as_ref().and_then(|needs| needs.requires_network);
-    let network = if network == Some(true) { ", needs the network" } else { "" };
-    console.line(paint::styled(QUIET, format_args!("format {}{network}", manifest.schema_version)));
-    console.line(format_args!("\n{}", paint::styled(NAME, "Workflows")));
+    let network =
+        if network == Some(true) { text!(", needs the network", "，需要联网") } else { "" };
+    console.line(paint::styled(
+        QUIET,
+        say!("format {}{network}", "格式 {}{network}", manifest.schema_version),
+    ));
+    console.line(format_args!("\n{}", paint::styled(NAME, text!("Workflows", "流程"))));
     for (index, workflow) in package.workflows().iter().enumerate() {
         show_workflow(workflow, index == 0 && package.workflows().len() > 1, console);
     }
-    console.line(format_args!("\n{}", paint::styled(NAME, "Agents")));
+    console.line(format_args!("\n{}", paint::styled(NAME, text!("Agents", "智能体"))));
     for agent in package.agents() {
         show_agent(agent, console);
     }
@@ -58,21 +64,22 @@ fn show_workflow(workflow: &Workflow, is_default: bool, console: &mut Console) {
     let graph = &workflow.graph;
     let count = |kind: NodeKind| graph.nodes().iter().filter(|node| node.kind == kind).count();
     let mut details = vec![
-        paint::counted(graph.nodes().len(), "node"),
-        paint::counted(graph.edges().len(), "edge"),
+        paint::counted(graph.nodes().len(), ("node", "个节点")),
+        paint::counted(graph.edges().len(), ("edge", "条边")),
     ];
-    for (kind, word) in
-        [(NodeKind::Decision, "decision"), (NodeKind::Subworkflow, "sub-workflow call")]
-    {
+    for (kind, word) in [
+        (NodeKind::Decision, ("decision", "个判断")),
+        (NodeKind::Subworkflow, ("sub-workflow call", "处子流程调用")),
+    ] {
         if count(kind) > 0 {
             details.push(paint::counted(count(kind), word));
         }
     }
     let id = workflow.id.as_ref().map(|id| format!("{id}  ")).unwrap_or_default();
-    let default = if is_default { " (default)" } else { "" };
+    let default = if is_default { text!(" (default)", "（默认）") } else { "" };
     let name = workflow.display_name.as_deref().unwrap_or(&workflow.front.workflow_type);
     console.line(format_args!("  {}{}{default}", paint::styled(NAME, id), paint::printable(name)));
-    console.line(format_args!("    {}", paint::styled(QUIET, details.join(", "))));
+    console.line(format_args!("    {}", paint::styled(QUIET, details.join(text!(", ", "，")))));
     for node in graph.nodes() {
         let title = node.title.as_deref().map(paint::printable).unwrap_or_default();
         let kind = if node.kind == NodeKind::Step {

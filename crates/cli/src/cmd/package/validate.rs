@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::{ReportFormat, ValidateArgs};
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR};
 use crate::render::{self, Amount, Bar, ReportOptions};
@@ -41,8 +42,11 @@ pub(super) fn run(
         console
             .line(serde_json::to_string_pretty(&json!({ "valid": valid, "packages": reports }))?);
     } else if args.packages.len() > 1 && outcome == Outcome::Invalid {
-        console
-            .line(format_args!("\n{} not every package is valid", paint::styled(ERROR, "error:")));
+        console.line(say!(
+            "\n{} not every package is valid",
+            "\n{} 有的包无效",
+            paint::styled(ERROR, text!("error:", "错误："))
+        ));
     }
     Ok(outcome)
 }

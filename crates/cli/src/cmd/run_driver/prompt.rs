@@ -10,6 +10,7 @@ use crewagent_engine::store::{RunPackage, Store};
 use super::{AnswerSource, NextStep, RunDriver, RunOutput};
 use crate::ask::{self, TypedInput};
 use crate::console::Console;
+use crate::language::text;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET};
 use crate::render::run::place_of;
@@ -103,7 +104,7 @@ impl RunDriver {
         let (turns, usage) = self.run.spent();
         let node = &run_state.current_node_id;
         let place = match run_state.complete {
-            true => "complete".to_owned(),
+            true => text!("complete", "已完成").to_owned(),
             false => {
                 let total = self.run.workflow().map_or(0, |workflow| workflow.graph.nodes().len());
                 let callers = self.run.callers().iter();
@@ -113,13 +114,19 @@ impl RunDriver {
             }
         };
         let rows = [
-            ("run", self.run.id().to_owned()),
-            ("package", record.subject.package().map(RunPackage::reference).unwrap_or_default()),
-            ("state", format!("{:?}", Outcome::of_rest(rest.phase, rest.reason)).to_lowercase()),
-            ("node", place),
-            ("model", self.model.name().to_owned()),
-            ("spent", summary::spent(turns, &usage, None)),
-            ("project", self.run.project_folder().display().to_string()),
+            (text!("run", "运行"), self.run.id().to_owned()),
+            (
+                text!("package", "包"),
+                record.subject.package().map(RunPackage::reference).unwrap_or_default(),
+            ),
+            (
+                text!("state", "状态"),
+                format!("{:?}", Outcome::of_rest(rest.phase, rest.reason)).to_lowercase(),
+            ),
+            (text!("node", "节点"), place),
+            (text!("model", "模型"), self.model.name().to_owned()),
+            (text!("spent", "用量"), summary::spent(turns, &usage, None)),
+            (text!("project", "项目"), self.run.project_folder().display().to_string()),
         ];
         let row = |(name, value): &(&str, String)| {
             let name = paint::styled(QUIET, paint::padded(name, 8));

@@ -7,6 +7,7 @@ use crewagent_core::usage::Usage;
 use crewagent_format::package::step::Tier;
 use serde_json::{Value as Json, json};
 
+use crate::language::text;
 use crate::paint::{self, NAME, QUIET};
 use crate::render::summary::{money, number};
 use crate::render::table::{TableCell, table};
@@ -141,19 +142,25 @@ impl Account {
             .map(|(node, sum)| row(node.unwrap_or(COMPLETE), Style::new(), sum))
             .collect();
         if nodes.len() > 1 {
-            rows.push(row("all", NAME, &all));
+            rows.push(row(text!("all", "合计"), NAME, &all));
         }
-        let mut heading = vec!["node"];
-        heading.extend(columns.iter().map(|column| column.name));
+        let mut heading = vec![text!("node", "节点")];
+        heading.extend(columns.iter().map(|column| text!(column.name.0, column.name.1)));
         let lines = table(&heading, &rows);
         let lines: String = lines.lines().map(|line| format!("  {line}\n")).collect();
-        let mut text = format!("\n{}\n{lines}", paint::styled(NAME, "Usage"));
+        let mut text = format!("\n{}\n{lines}", paint::styled(NAME, text!("Usage", "用量")));
         if all.usage.estimated {
-            let note = "  ~ an estimate, because the provider did not count\n";
+            let note = text!(
+                "  ~ an estimate, because the provider did not count\n",
+                "  ~ 估算，因为服务商没有给出用量\n"
+            );
             text.push_str(&paint::styled(QUIET, note));
         }
         if all.unpriced > 0 && all.usage.cost.is_some() {
-            let note = "  + and more: some replies have no known price\n";
+            let note = text!(
+                "  + and more: some replies have no known price\n",
+                "  + 实际更多：有些回复不知道价格\n"
+            );
             text.push_str(&paint::styled(QUIET, note));
         }
         text
@@ -192,28 +199,37 @@ impl Account {
 
 /// Column of the table.
 struct Column {
-    name: &'static str,
+    /// In English and in Chinese.
+    name: (&'static str, &'static str),
     is_used: fn(&Sum) -> bool,
     text: fn(&Sum) -> String,
 }
 
 const COLUMNS: [Column; 7] = [
-    Column { name: "turns", is_used: |_| true, text: |sum| number(sum.turns) },
-    Column { name: "in", is_used: |_| true, text: |sum| tokens(sum, sum.usage.input_tokens) },
+    Column { name: ("turns", "轮数"), is_used: |_| true, text: |sum| number(sum.turns) },
     Column {
-        name: "cached",
+        name: ("in", "输入"),
+        is_used: |_| true,
+        text: |sum| tokens(sum, sum.usage.input_tokens),
+    },
+    Column {
+        name: ("cached", "缓存"),
         is_used: |all| all.usage.cached_tokens > 0,
         text: |sum| tokens(sum, sum.usage.cached_tokens),
     },
-    Column { name: "out", is_used: |_| true, text: |sum| tokens(sum, sum.usage.output_tokens) },
     Column {
-        name: "thoughts",
+        name: ("out", "输出"),
+        is_used: |_| true,
+        text: |sum| tokens(sum, sum.usage.output_tokens),
+    },
+    Column {
+        name: ("thoughts", "思考"),
         is_used: |all| all.usage.reasoning_tokens > 0,
         text: |sum| tokens(sum, sum.usage.reasoning_tokens),
     },
-    Column { name: "cost", is_used: |all| all.usage.cost.is_some(), text: cost },
+    Column { name: ("cost", "费用"), is_used: |all| all.usage.cost.is_some(), text: cost },
     Column {
-        name: "model",
+        name: ("model", "模型"),
         is_used: |all| all.models.len() > 1,
         text: |sum| sum.models.join(", "),
     },

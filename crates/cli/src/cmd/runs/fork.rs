@@ -10,6 +10,7 @@ use serde_json::json;
 use super::revert;
 use crate::args::RunsForkArgs;
 use crate::console::{Console, Stream};
+use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
 use crate::render::summary;
@@ -34,7 +35,10 @@ pub(super) fn run(
         let agreement = match args.yes {
             true => revert::RevertConfirmation::Nothing,
             false if args.json => {
-                let why = "--json never asks; add --yes to restore the project's files";
+                let why = text!(
+                    "--json never asks; add --yes to restore the project's files",
+                    "使用 --json 时从不询问；要恢复项目文件请加上 --yes"
+                );
                 return Err(UsageError(why.to_owned()).into());
             }
             false => revert::RevertConfirmation::Once,
@@ -58,14 +62,18 @@ pub(super) fn run(
         })));
         return Ok(Outcome::Done);
     }
-    console.line(format_args!(
+    console.line(say!(
         "{} {} from {run} at {}",
-        paint::styled(GOOD, "forked"),
+        "{} {}，来自 {run} 的 {}",
+        paint::styled(GOOD, text!("forked", "已分叉")),
         paint::styled(NAME, &forked.id),
         paint::printable(&visit.node)
     ));
     console.text(&describe_copies(&forked, args.files));
-    let next = summary::next("It waits. Go on with:", &[resume_hint.resume(forked.id.as_str())]);
+    let next = summary::next(
+        text!("It waits. Go on with:", "它正在等待。继续："),
+        &[resume_hint.resume(forked.id.as_str())],
+    );
     console.text(&next);
     Ok(Outcome::Done)
 }
@@ -74,18 +82,27 @@ pub(super) fn run(
 fn describe_copies(forked: &Forked, with_files: bool) -> String {
     let state = &forked.place.state;
     let copied = [
-        paint::counted(forked.documents, "state document"),
-        paint::counted(state.variables.len(), "variable"),
-        paint::counted(state.artifacts.len(), "artifact"),
-        paint::counted(forked.words.len(), "message"),
+        paint::counted(forked.documents, ("state document", "个状态文档")),
+        paint::counted(state.variables.len(), ("variable", "个变量")),
+        paint::counted(state.artifacts.len(), ("artifact", "个产物")),
+        paint::counted(forked.words.len(), ("message", "条消息")),
     ];
     let files = match with_files {
-        true => "the files of the project are back as they were then, but for those named above",
-        false => "the files of the project are as they are now",
+        true => text!(
+            "the files of the project are back as they were then, but for those named above",
+            "项目文件已恢复到当时的样子，上面列出的除外"
+        ),
+        false => text!("the files of the project are as they are now", "项目文件保持现状"),
     };
     let rows = [
-        ("copied", copied.join(", ")),
-        ("not", format!("tool calls, what you allowed for the run; {files}")),
+        (text!("copied", "已复制"), copied.join(", ")),
+        (
+            text!("not", "未复制"),
+            say!(
+                "tool calls, what you allowed for the run; {files}",
+                "工具调用、你为运行授予的许可；{files}"
+            ),
+        ),
     ];
     let row = |(name, value): (&str, String)| {
         format!("  {}  {value}\n", paint::styled(QUIET, paint::padded(name, 8)))

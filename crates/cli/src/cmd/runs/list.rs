@@ -11,10 +11,11 @@ use jiff::Timestamp;
 use semver::Version;
 use serde_json::{Value as Json, json};
 
-use super::word;
+use super::shown;
 use crate::args::RunsListArgs;
 use crate::cmd::projects::listed;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET, WARNING};
 use crate::render::table::{TableCell, table};
@@ -50,7 +51,7 @@ fn human(
     console: &mut Console,
 ) {
     if listing.runs.is_empty() && listing.damaged.is_empty() {
-        console.line("No runs yet. Start one with `crewagent run PACKAGE`, or watch one with `crewagent demo`.");
+        console.line(text!("No runs yet. Start one with `crewagent run PACKAGE`, or watch one with `crewagent demo`.", "还没有运行。用 `crewagent run PACKAGE` 开始，或用 `crewagent demo` 看一次。"));
         return;
     }
     let now = Timestamp::now();
@@ -61,7 +62,7 @@ fn human(
         let updated = run.updated.unwrap_or(run.created);
         vec![
             TableCell::new(NAME, run.run_id.as_str()),
-            TableCell::new(style(run.status), word(run.status)),
+            TableCell::new(style(run.status), shown(run.status)),
             TableCell::new(Style::new(), &workflow(run)),
             TableCell::new(Style::new(), project),
             TableCell::new(Style::new(), &place(run, totals)),
@@ -70,15 +71,28 @@ fn human(
     };
     let rows: Vec<Vec<TableCell>> = listing.runs.iter().map(row).collect();
     if !rows.is_empty() {
-        console.text(&table(&["RUN", "PHASE", "WORKFLOW", "PROJECT", "NODE", "UPDATED"], &rows));
+        console.text(&table(
+            &[
+                text!("RUN", "运行"),
+                text!("PHASE", "状态"),
+                text!("WORKFLOW", "流程"),
+                text!("PROJECT", "项目"),
+                text!("NODE", "节点"),
+                text!("UPDATED", "更新"),
+            ],
+            &rows,
+        ));
     }
     for flaw in &listing.damaged {
         let text = paint::printable(&format!("{}: {}", flaw.name, flaw.reason));
-        console.line(format_args!("{} {text}", paint::styled(WARNING, "damaged")));
+        console.line(format_args!("{} {text}", paint::styled(WARNING, text!("damaged", "已损坏"))));
     }
     if let Some(project) = only {
-        let words =
-            format!("Runs of {}. --all shows those of every project.", project.path.display());
+        let words = say!(
+            "Runs of {}. --all shows those of every project.",
+            "{} 的运行。--all 列出所有项目的运行。",
+            project.path.display()
+        );
         console.error(paint::styled(QUIET, paint::printable(&words)));
     }
 }

@@ -6,6 +6,7 @@ use crewagent_engine::store::{RunView, Store};
 use crate::args::RunsLogsArgs;
 use crate::cmd::run_driver;
 use crate::console::Console;
+use crate::language::text;
 use crate::outcome::Outcome;
 use crate::paint::{self, WARNING};
 use crate::render::header::header;
@@ -27,7 +28,8 @@ pub(super) fn run(
     }
     for note in &view.recovered.notes {
         let note = paint::printable(note);
-        console.error(format_args!("{} {note}", paint::styled(WARNING, "warning:")));
+        console
+            .error(format_args!("{} {note}", paint::styled(WARNING, text!("warning:", "警告："))));
     }
     Ok(Outcome::Done)
 }

@@ -4,6 +4,7 @@ use crewagent_core::run::history::{History, Position, Visit};
 use crewagent_core::state::frame::Frame;
 use serde_json::{Map, Value as Json, json};
 
+use crate::language::{say, text};
 use crate::paint::{self, ACCENT, ERROR, GOOD, NAME, QUIET};
 use crate::render::names::DisplayNames;
 
@@ -46,14 +47,14 @@ impl RunPath {
     }
 
     pub(super) fn human(&self, names: &DisplayNames) -> String {
-        let mut text = format!("\n{}\n", paint::styled(NAME, "Path"));
+        let mut text = format!("\n{}\n", paint::styled(NAME, text!("Path", "路径")));
         let mut last_frame = None;
         for (at, row) in self.rows.iter().enumerate() {
             let indent = "    ".repeat(row.depth);
             let is_new = row.frame.is_some() && row.frame.as_ref() != last_frame;
             if let Some(frame) = row.frame.as_ref().filter(|_| is_new) {
                 let name = paint::printable(&frame.workflow_id);
-                let line = format!("{name} (call {})", frame.id);
+                let line = say!("{name} (call {})", "{name}（调用 {}）", frame.id);
                 let outer = "    ".repeat(row.depth - 1);
                 text.push_str(&format!(
                     "  {outer}  {} {}\n",

@@ -7,6 +7,7 @@ use crewagent_format::integrity::Digest;
 use crate::args::RunsRevertArgs;
 use crate::cmd::removal;
 use crate::console::{Console, Stream};
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, QUIET, WARNING};
 
@@ -69,16 +70,16 @@ pub(super) fn revert(
         console.line_to(to, line(file));
     }
     if ready.is_empty() {
-        console.line_to(to, "Nothing is to be taken back.");
+        console.line_to(to, text!("Nothing is to be taken back.", "没有需要撤销的内容。"));
     }
     if ask == RevertConfirmation::DryRun {
         return Ok(Some(Vec::new()));
     }
     if !ready.is_empty() {
-        let what = paint::counted(ready.len(), "file");
-        let question = format!("Take back {what} of the project?");
+        let what = paint::counted(ready.len(), ("file", "个文件"));
+        let question = say!("Take back {what} of the project?", "要撤销项目中的 {what}吗？");
         if !removal::confirmed(&question, ask == RevertConfirmation::Nothing, console)? {
-            console.line_to(to, "Nothing was changed.");
+            console.line_to(to, text!("Nothing was changed.", "没有作任何更改。"));
             return Ok(None);
         }
     }
@@ -92,10 +93,13 @@ pub(super) fn revert(
         let shown = paint::printable(&path);
         match outcome {
             changes::RevertOutcome::Reverted => {
-                console.line_to(to, format_args!("{} {shown}", paint::styled(GOOD, "reverted")));
+                console.line_to(
+                    to,
+                    format_args!("{} {shown}", paint::styled(GOOD, text!("reverted", "已撤销"))),
+                );
             }
             changes::RevertOutcome::Left(why) => {
-                let word = paint::styled(WARNING, "left");
+                let word = paint::styled(WARNING, text!("left", "保留"));
                 console.line_to(to, format_args!("{word} {shown}: {why}"));
                 left.push(SkippedFile { path, why });
             }
@@ -107,15 +111,24 @@ pub(super) fn revert(
 fn line(file: &Backward) -> String {
     let mut text = format!("  {}  ", paint::printable(&file.path));
     let what = match (file.prospect, file.target) {
-        (Prospect::Ready, Some(_)) => paint::styled(QUIET, "becomes what it was"),
-        (Prospect::Ready, None) => paint::styled(QUIET, "is removed, because the run made it"),
-        (Prospect::Done, _) => paint::styled(QUIET, "is as it was"),
+        (Prospect::Ready, Some(_)) => {
+            paint::styled(QUIET, text!("becomes what it was", "恢复原样"))
+        }
+        (Prospect::Ready, None) => paint::styled(
+            QUIET,
+            text!("is removed, because the run made it", "由运行创建，将被删除"),
+        ),
+        (Prospect::Done, _) => paint::styled(QUIET, text!("is as it was", "与原来相同")),
         (prospect, _) => paint::styled(WARNING, obstacle(prospect).unwrap_or_default()),
     };
     text.push_str(&what.to_string());
     if file.prospect == Prospect::Ready && !file.later.is_empty() {
         let later = file.later.iter().map(|node| paint::printable(node)).collect::<Vec<_>>();
-        text.push_str(&format!("; that also undoes what was written at {}", later.join(", ")));
+        text.push_str(&say!(
+            "; that also undoes what was written at {}",
+            "；同时撤销在 {} 写入的内容",
+            later.join(", ")
+        ));
     }
     text
 }
@@ -123,8 +136,14 @@ fn line(file: &Backward) -> String {
 /// Explains why a file is skipped.
 fn obstacle(prospect: Prospect) -> Option<&'static str> {
     match prospect {
-        Prospect::Conflict => Some("is left alone, because somebody else has changed it since"),
-        Prospect::Lost => Some("is left alone, because what it was is kept nowhere"),
+        Prospect::Conflict => Some(text!(
+            "is left alone, because somebody else has changed it since",
+            "保留不动，因为此后有他人改过"
+        )),
+        Prospect::Lost => Some(text!(
+            "is left alone, because what it was is kept nowhere",
+            "保留不动，因为原内容没有保存"
+        )),
         Prospect::Ready | Prospect::Done => None,
     }
 }

@@ -5,6 +5,7 @@ use crewagent_engine::store::{RunError, RunId, Store};
 use crate::args::RunsRmArgs;
 use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
+use crate::language::say;
 use crate::outcome::Outcome;
 use crate::paint;
 
@@ -30,7 +31,11 @@ pub(super) fn run(
         }
     }
     let lines = ids.iter().map(|id| line(id, store));
-    let question = format!("Remove {}, with journal and state?", paint::counted(ids.len(), "run"));
+    let question = say!(
+        "Remove {}, with journal and state?",
+        "要删除 {}及其日志和状态吗？",
+        paint::counted(ids.len(), ("run", "次运行"))
+    );
     if !removal::agreed(lines, &question, args.removal, console)? {
         return Ok(Outcome::Cancelled);
     }
@@ -45,7 +50,7 @@ pub(super) fn run(
 /// Describes a run, as far as it can be read.
 fn line(id: &RunId, store: &Store) -> String {
     match store.runs().summary(id) {
-        Ok(run) => format!("{id}  {}  {}  {}", super::word(run.status), run.package, run.workflow),
+        Ok(run) => format!("{id}  {}  {}  {}", super::shown(run.status), run.package, run.workflow),
         Err(_) => id.to_string(),
     }
 }

@@ -15,6 +15,7 @@ use super::{phase, word};
 use crate::args::RunsShowArgs;
 use crate::cmd::run_driver;
 use crate::console::Console;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET, WARNING};
 use crate::render::flow::indented;
@@ -98,7 +99,10 @@ impl RunReport<'_> {
         }
         for trouble in self.summary.troubles.iter().chain(&self.view.recovered.notes) {
             let trouble = paint::printable(trouble);
-            text.push_str(&format!("\n{} {trouble}\n", paint::styled(WARNING, "warning:")));
+            text.push_str(&format!(
+                "\n{} {trouble}\n",
+                paint::styled(WARNING, text!("warning:", "警告："))
+            ));
         }
         let (words, commands) = self.next();
         text.push_str(&summary::next(&words, &commands));
@@ -113,8 +117,8 @@ impl RunReport<'_> {
     fn status(&self) -> String {
         let summary = self.summary;
         let verdict = match summary.status {
-            Status::Interrupted => paint::styled(WARNING, "! Interrupted"),
-            Status::Unknown => paint::styled(WARNING, "! Unknown"),
+            Status::Interrupted => paint::styled(WARNING, text!("! Interrupted", "! 意外中断")),
+            Status::Unknown => paint::styled(WARNING, text!("! Unknown", "! 未知")),
             Status::Running
             | Status::WaitingUser
             | Status::Paused
@@ -124,17 +128,22 @@ impl RunReport<'_> {
         let spent = summary::spent(self.story.account.turns(), &self.story.account.usage(), None);
         let updated = summary.updated.unwrap_or(summary.created);
         let when = ago(updated, Timestamp::now());
-        let mut text =
-            format!("{verdict}  {}\n", paint::styled(QUIET, format_args!("{spent}, {when}")));
+        let mut text = format!(
+            "{verdict}  {}\n",
+            paint::styled(QUIET, say!("{spent}, {when}", "{spent}，{when}"))
+        );
         if let Some(message) = &summary.message {
             text.push_str(&format!("  {}\n", indented(message, 2, paint::text_width())));
         }
         if let Some((run, _, node)) = self.story.forked_from() {
             let (run, node) = (paint::printable(run), paint::printable(node));
-            text.push_str(&format!("  goes on from run {run} at {node}\n"));
+            text.push_str(&say!(
+                "  goes on from run {run} at {node}\n",
+                "  从运行 {run} 的 {node} 继续\n"
+            ));
         }
         if let Some(holder) = &self.view.holder {
-            text.push_str(&format!("  in use by {holder}\n"));
+            text.push_str(&say!("  in use by {holder}\n", "  正被 {holder} 使用\n"));
         }
         text
     }
@@ -144,7 +153,7 @@ impl RunReport<'_> {
         if variables.is_empty() {
             return String::new();
         }
-        let mut text = format!("\n{}\n", paint::styled(NAME, "Variables"));
+        let mut text = format!("\n{}\n", paint::styled(NAME, text!("Variables", "变量")));
         for (name, value) in variables {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let (name, value) = (paint::printable(name), paint::printable(&value));
@@ -159,10 +168,14 @@ impl RunReport<'_> {
         if artifacts.is_empty() {
             return String::new();
         }
-        let mut text = format!("\n{}\n", paint::styled(NAME, "Artifacts"));
+        let mut text = format!("\n{}\n", paint::styled(NAME, text!("Artifacts", "产物")));
         for artifact in &artifacts {
             let path = self.path_of(artifact);
-            let gone = if self.project.is_some() && !path.exists() { "  (gone)" } else { "" };
+            let gone = if self.project.is_some() && !path.exists() {
+                text!("  (gone)", "  （已不在）")
+            } else {
+                ""
+            };
             let path = paint::printable(&path.display().to_string());
             text.push_str(&format!("  {path}{}\n", paint::styled(WARNING, gone)));
         }
@@ -183,25 +196,27 @@ impl RunReport<'_> {
         }
         let (words, commands) = match phase(self.summary.status) {
             Phase::Running => (
-                "It is at work. Watch what it has done with:",
+                text!("It is at work. Watch what it has done with:", "正在运行。查看进展："),
                 vec![self.resume_hint.command(&format!("runs logs {id}"))],
             ),
             Phase::Completed => (
-                "To change something, say what:",
-                vec![self.resume_hint.answer(id, "what to change")],
+                text!("To change something, say what:", "要修改什么，直接说："),
+                vec![self.resume_hint.answer(id, text!("what to change", "要修改的内容"))],
             ),
             Phase::WaitingUser => match self.story.history.question {
-                Some(_) => {
-                    ("Go on with your answer:", vec![self.resume_hint.answer(id, "your answer")])
-                }
+                Some(_) => (
+                    text!("Go on with your answer:", "用你的回答继续："),
+                    vec![self.resume_hint.answer(id, text!("your answer", "你的回答"))],
+                ),
                 None => (
-                    "Go on by telling it what to do:",
-                    vec![self.resume_hint.answer(id, "your words")],
+                    text!("Go on by telling it what to do:", "告诉它接下来做什么："),
+                    vec![self.resume_hint.answer(id, text!("your words", "你的话"))],
                 ),
             },
-            Phase::Paused | Phase::Failed => {
-                ("Nothing is lost. Go on with:", vec![self.resume_hint.resume(id)])
-            }
+            Phase::Paused | Phase::Failed => (
+                text!("Nothing is lost. Go on with:", "没有内容丢失。继续："),
+                vec![self.resume_hint.resume(id)],
+            ),
         };
         (words.to_owned(), commands)
     }

@@ -9,6 +9,7 @@ use crewagent_source::bytes;
 
 use super::super::{summary, tool_server};
 use super::{EventSource, Screen, ScreenSubject, next_try};
+use crate::language::{say, text};
 use crate::paint::{self, QUIET};
 
 impl Screen {
@@ -51,8 +52,12 @@ impl Screen {
                 self.message(*turn, reply, out);
             }
             ModelEvent::ContextCut(ContextCut { messages, bytes: size }) => {
-                let what = paint::counted(*messages, "message");
-                let line = format!("  · {what} ({}) left the model's context\n", bytes(*size));
+                let what = paint::counted(*messages, ("message", "条消息"));
+                let line = say!(
+                    "  · {what} ({}) left the model's context\n",
+                    "  · {what}（{}）已移出模型的上下文\n",
+                    bytes(*size)
+                );
                 self.lines(&paint::styled(QUIET, line), out);
             }
             ModelEvent::Nudged(ModelNudged { kind, .. }) => {
@@ -99,12 +104,29 @@ impl Screen {
 /// Says why the model is reminded, and of what.
 fn nudge(kind: NudgeKind) -> &'static str {
     match kind {
-        NudgeKind::Empty => "the reply was empty; the model is told to call a tool",
-        NudgeKind::NoCall => "no tool was called; the model is told to call one",
-        NudgeKind::Finish => "the model is shown the call that finishes the node",
-        NudgeKind::GoOn => "the model is told to go on without asking",
-        NudgeKind::Cut => "the reply was cut off; the model is told to say less",
-        NudgeKind::Call => "a call came as text; the model is told to call the tool",
+        NudgeKind::Empty => text!(
+            "the reply was empty; the model is told to call a tool",
+            "回复为空，已提醒模型调用工具",
+        ),
+        NudgeKind::NoCall => text!(
+            "no tool was called; the model is told to call one",
+            "没有调用工具，已提醒模型调用",
+        ),
+        NudgeKind::Finish => text!(
+            "the model is shown the call that finishes the node",
+            "已向模型展示结束该节点的调用",
+        ),
+        NudgeKind::GoOn => {
+            text!("the model is told to go on without asking", "已提醒模型不必询问，继续工作")
+        }
+        NudgeKind::Cut => text!(
+            "the reply was cut off; the model is told to say less",
+            "回复被截断，已提醒模型写短一些",
+        ),
+        NudgeKind::Call => text!(
+            "a call came as text; the model is told to call the tool",
+            "调用写成了文字，已提醒模型真正调用工具",
+        ),
     }
 }
 
@@ -113,11 +135,15 @@ fn stand_in(fell_back: &ModelFellBack) -> String {
     let ModelFellBack { tier, model, message, .. } = fell_back;
     let tier = tier.name();
     match model {
-        None => format!("  · no model is set for {tier} steps, so the run's model answers\n"),
+        None => say!(
+            "  · no model is set for {tier} steps, so the run's model answers\n",
+            "  · 没有为 {tier} 步骤设置模型，由本次运行的模型回答\n"
+        ),
         Some(model) => {
             let why = message.as_deref().unwrap_or_default();
-            format!(
-                "  · the model {model} for {tier} steps failed, so the run's model answers: {why}\n"
+            say!(
+                "  · the model {model} for {tier} steps failed, so the run's model answers: {why}\n",
+                "  · {tier} 步骤的模型 {model} 出错，由本次运行的模型回答：{why}\n"
             )
         }
     }
