@@ -3,6 +3,7 @@
 //! Both texts stand side by side: `say!("{n} files", "{n} 个文件")` checks both at compile time, and `text!` chooses
 //! between two that need no values. Everything that a program or a model reads stays English: JSON, events, prompts.
 
+pub(crate) mod errors;
 pub(crate) mod help;
 mod help_table;
 

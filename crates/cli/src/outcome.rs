@@ -12,6 +12,7 @@ use crewagent_source::author::NewError;
 use crewagent_source::pack::PackError;
 
 use crate::console::Console;
+use crate::language::errors::shown;
 use crate::language::text;
 use crate::paint::{self, ERROR};
 
@@ -61,7 +62,7 @@ impl Outcome {
 
     /// Prints an error with its causes, and returns its outcome.
     pub(crate) fn of_error(error: &anyhow::Error, console: &mut Console) -> Self {
-        let causes: Vec<String> = error.chain().map(|cause| cause.to_string()).collect();
+        let causes: Vec<String> = error.chain().map(shown).collect();
         let mut lines = causes.iter().map(|cause| paint::printable_lines(cause));
         console.error(format_args!(
             "{} {}",

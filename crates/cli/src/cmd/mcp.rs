@@ -12,6 +12,7 @@ use crewagent_engine::store::{KnownServersError, SettingsError, Store};
 
 use crate::args::{McpArgs, McpCommand, McpNamesArgs};
 use crate::console::Console;
+use crate::language::errors::shown;
 use crate::language::{say, text};
 use crate::model;
 use crate::outcome::{Outcome, UsageError};
@@ -67,12 +68,13 @@ fn switch(
 fn problem(error: KnownServersError) -> anyhow::Error {
     match error {
         KnownServersError::Unknown(_) => UsageError(say!(
-            "{error}; `crewagent mcp list` shows what there is",
-            "{error}；`crewagent mcp list` 列出所有服务器"
+            "{}; `crewagent mcp list` shows what there is",
+            "{}；`crewagent mcp list` 列出所有服务器",
+            shown(&error)
         ))
         .into(),
         KnownServersError::Settings(error @ SettingsError::Wrong { .. }) => {
-            UsageError(error.to_string()).into()
+            UsageError(shown(&error)).into()
         }
         KnownServersError::Settings(error) => error.into(),
         KnownServersError::Secret(error) => model::key_problem(error),

@@ -14,6 +14,7 @@ use crewagent_engine::store::{ChosenModel, Environment, Settings, SettingsFile, 
 
 use crate::args::{ModelsArgs, ModelsCommand, ModelsUseArgs};
 use crate::console::Console;
+use crate::language::errors::shown;
 use crate::language::{say, text};
 use crate::model;
 use crate::outcome::{Outcome, UsageError};
@@ -47,7 +48,7 @@ fn choose(
     let name = args.name.trim();
     if !name.starts_with("scripted:") && !name.starts_with("replay:") {
         let known = store.settings().model(name, "", &Environment::of_process());
-        known.map_err(|error| UsageError(error.to_string()))?;
+        known.map_err(|error| UsageError(shown(&error)))?;
     }
     file.set(&["run", "model"], &name.into())?;
     file.save()?;

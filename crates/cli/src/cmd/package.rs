@@ -20,6 +20,7 @@ use crewagent_source::inspect::{Inspected, inspect};
 
 use crate::args::PackageCommand;
 use crate::console::Console;
+use crate::language::errors::shown;
 use crate::language::say;
 use crate::outcome::{Outcome, UsageError};
 use crate::render::{self, ReportOptions};
@@ -58,8 +59,9 @@ pub(crate) fn look_up(reference: &Path, store: &Store) -> anyhow::Result<Inspect
         }
         Some(Err(error)) => {
             return Err(UsageError(say!(
-                "{error} (and no file or folder has this name)",
-                "{error}（也没有这个名称的文件或文件夹）"
+                "{} (and no file or folder has this name)",
+                "{}（也没有这个名称的文件或文件夹）",
+                shown(&error)
             ))
             .into());
         }

@@ -10,6 +10,7 @@ use crewagent_scenario::record::{RecordError, scenario};
 
 use crate::args::RecordingArgs;
 use crate::console::Console;
+use crate::language::errors::shown;
 use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
@@ -104,7 +105,11 @@ impl Recorder {
         let text = match recorded(id, store) {
             Ok(text) => text,
             Err(error) if matches!(error.downcast_ref(), Some(RecordError::Nothing)) => {
-                let words = say!("Nothing was recorded: {error}.", "没有记录任何内容：{error}。");
+                let words = say!(
+                    "Nothing was recorded: {}.",
+                    "没有记录任何内容：{}。",
+                    shown(&RecordError::Nothing)
+                );
                 console.error(paint::styled(QUIET, words));
                 return Outcome::Done;
             }

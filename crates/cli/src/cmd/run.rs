@@ -18,6 +18,7 @@ use super::record::Recorder;
 use super::run_driver::{self, AnswerSource, Farewell, RunDriver, RunOutput};
 use crate::args::{BoundsArgs, ConversationOptions, RunArgs};
 use crate::console::Console;
+use crate::language::errors::shown;
 use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::render::{self, ReportOptions};
@@ -250,8 +251,9 @@ pub(crate) fn installed(
         let name = reference.to_string_lossy();
         return Ok(Some(packages.find(&name).map_err(|error| {
             UsageError(say!(
-                "{error} (and no file or folder has this name)",
-                "{error}（也没有这个名称的文件或文件夹）"
+                "{} (and no file or folder has this name)",
+                "{}（也没有这个名称的文件或文件夹）",
+                shown(&error)
             ))
         })?));
     }

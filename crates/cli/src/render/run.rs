@@ -495,7 +495,7 @@ impl Screen {
         };
         // A failure is printed as an error of its own.
         if phase != Phase::Failed || reason.is_none() {
-            let text = self.notice(style, mark, message);
+            let text = self.notice(style, mark, &summary::why(reason, message));
             self.lines(&text, out);
         }
     }

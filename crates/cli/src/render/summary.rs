@@ -88,6 +88,27 @@ pub(crate) fn verdict(phase: Phase, reason: Option<Reason>) -> String {
     paint::styled(style, format_args!("{mark} {words}"))
 }
 
+/// Formats the reason of a rest. Its message is recorded in English, so in Chinese the reason is said before it.
+pub(crate) fn why(reason: Option<Reason>, message: &str) -> String {
+    let chinese = match reason {
+        Some(Reason::Loop) => "模型在原地打转。",
+        Some(Reason::Stalled) => "模型没有推进工作。",
+        Some(Reason::EmptyReply) => "模型的回复是空的。",
+        Some(Reason::Call) => "无法进入或离开子流程。",
+        Some(Reason::LimitTurns) => "轮数已达上限。",
+        Some(Reason::LimitTime) => "时间已达上限。",
+        Some(Reason::LimitTokens) => "词元已达上限。",
+        Some(Reason::LimitCost) => "费用已达上限。",
+        Some(Reason::LimitWindow) => "内容超出模型的上下文窗口。",
+        Some(Reason::LimitNode) => "已达到步骤设定的上限。",
+        Some(Reason::Model) => "模型或与它的连接出错。",
+        Some(Reason::Disk) => "读写磁盘出错。",
+        Some(Reason::Internal) => "程序内部出错。",
+        Some(Reason::StopPoint | Reason::Question | Reason::Paused | Reason::Stopped) | None => "",
+    };
+    text!(message.to_owned(), format!("{chinese}{message}"))
+}
+
 /// Names the limit that stopped a run, and how to raise it.
 pub(crate) fn room(reason: Reason, limits: &Limits) -> Option<String> {
     let (limit, flag) = match reason {

@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 use super::{ask, told_use};
 use crate::args::ModelsAddArgs;
 use crate::console::Console;
+use crate::language::errors::shown;
 use crate::language::{say, text};
 use crate::model;
 use crate::outcome::{Outcome, UsageError};
@@ -62,7 +63,7 @@ pub(super) fn run(
     // A model that cannot be resolved is not stored.
     let chosen = changed
         .model(&name, "", &Environment::of_process())
-        .map_err(|error| UsageError(error.to_string()))?;
+        .map_err(|error| UsageError(shown(&error)))?;
     if let Some(NewKey { text, place }) = key {
         let key = key_of(&text).map_err(model::key_problem)?;
         store.secrets().put(&place, &name, &key).map_err(model::key_problem)?;
@@ -82,9 +83,7 @@ pub(super) fn run(
     ));
     match chosen.key(&store.secrets(), &Environment::of_process()) {
         Ok(found) => console.line(say!("key: {}", "密钥：{}", found.source.words())),
-        Err(error @ SecretError::Missing { .. }) => {
-            console.error(paint::printable(&error.to_string()))
-        }
+        Err(error @ SecretError::Missing { .. }) => console.error(paint::printable(&shown(&error))),
         Err(error) => return Err(model::key_problem(error)),
     }
     if args.use_it {
@@ -217,7 +216,7 @@ fn given_key(args: &ModelsAddArgs) -> anyhow::Result<Option<NewKey>> {
 fn usage(error: SettingsError) -> anyhow::Error {
     match error {
         SettingsError::Wrong { message, .. } => UsageError(message).into(),
-        SettingsError::Edit { .. } => UsageError(error.to_string()).into(),
+        SettingsError::Edit { .. } => UsageError(shown(&error)).into(),
         SettingsError::Read { .. } | SettingsError::Write { .. } => error.into(),
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::ModelsListArgs;
 use crate::console::Console;
+use crate::language::errors::shown;
 use crate::language::{say, text};
 use crate::model;
 use crate::outcome::Outcome;
@@ -32,10 +33,10 @@ pub(super) fn run(
     let default = settings.model_name(None, &environment).ok();
     let row = |(name, own)| -> ModelRow<'_> {
         let name: &String = name;
-        let chosen = settings.model(name, "", &environment).map_err(|error| error.to_string());
+        let chosen = settings.model(name, "", &environment).map_err(|error| shown(&error));
         let key = chosen.clone().and_then(|chosen| {
             let key = chosen.key(&store.secrets(), &environment);
-            key.map(|found| found.source.words()).map_err(|error| error.to_string())
+            key.map(|found| found.source.words()).map_err(|error| shown(&error))
         });
         let is_default = default.as_ref().is_some_and(|(default, _)| default == name);
         ModelRow { name, settings: own, chosen, key, is_default }

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::over_the_network;
 use crate::args::ModelsTestArgs;
 use crate::console::Console;
+use crate::language::errors::shown;
 use crate::language::{say, text};
 use crate::model;
 use crate::outcome::Outcome;
@@ -27,9 +28,7 @@ pub(super) fn run(
     let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &environment) {
         Ok(endpoint) => (endpoint, None),
         // The connection can be tested without a key.
-        Err(error @ SecretError::Missing { .. }) => {
-            (chosen.bare_endpoint(), Some(error.to_string()))
-        }
+        Err(error @ SecretError::Missing { .. }) => (chosen.bare_endpoint(), Some(shown(&error))),
         Err(error) => return Err(model::key_problem(error)),
     };
     if !args.json {

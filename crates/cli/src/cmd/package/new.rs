@@ -11,6 +11,7 @@ use inquire::{Select, Text};
 
 use crate::args::{NewArgs, TemplateArg};
 use crate::console::Console;
+use crate::language::errors::shown;
 use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME};
@@ -20,7 +21,7 @@ pub(super) fn run(args: NewArgs, console: &mut Console) -> anyhow::Result<Outcom
     let interactive =
         !args.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if let Some(folder) = &args.folder {
-        author::check_folder(folder).map_err(|error| UsageError(error.to_string()))?;
+        author::check_folder(folder).map_err(|error| UsageError(shown(&error)))?;
     }
     let Some((folder, plan)) = (if interactive { ask(args)? } else { Some(from_flags(args)?) })
     else {
@@ -121,7 +122,7 @@ fn ask_name(suggested: &str, names_folder: bool) -> Result<String, inquire::Inqu
             Err(problem) => Some(problem.to_string()),
             Ok(name) if names_folder => author::check_folder(Path::new(&names::folder(&name)))
                 .err()
-                .map(|error| error.to_string()),
+                .map(|error| shown(&error)),
             Ok(_) => None,
         };
         Ok(problem.map_or(Validation::Valid, |problem| Validation::Invalid(problem.into())))

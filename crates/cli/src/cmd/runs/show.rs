@@ -133,7 +133,10 @@ impl RunReport<'_> {
             paint::styled(QUIET, say!("{spent}, {when}", "{spent}，{when}"))
         );
         if let Some(message) = &summary.message {
-            text.push_str(&format!("  {}\n", indented(message, 2, paint::text_width())));
+            text.push_str(&format!(
+                "  {}\n",
+                indented(&summary::why(summary.reason, message), 2, paint::text_width())
+            ));
         }
         if let Some((run, _, node)) = self.story.forked_from() {
             let (run, node) = (paint::printable(run), paint::printable(node));
