@@ -20,8 +20,8 @@ use crate::instance::LINK_PATH;
 use crate::problem::Problem;
 use crate::wire::Code;
 
-/// Scripts, styles and connections from here alone; nothing may put the page into a frame.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// Scripts, styles, connections and frames from here alone; nothing may put the page into a frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -34,17 +34,19 @@ pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: N
     };
     let headers = response.headers_mut();
     for (name, value) in [
-        (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (X_FRAME_OPTIONS, "DENY"),
         (REFERRER_POLICY, "no-referrer"),
         (OPENER_POLICY, "same-origin"),
         (RESOURCE_POLICY, "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // Files of the page set their own cache lifetime.
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    // Files of the page set their own cache lifetime, and those of a project have a stricter policy.
+    for (name, value) in
+        [(CACHE_CONTROL, "no-store"), (CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, "DENY")]
+    {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
     response
 }
 

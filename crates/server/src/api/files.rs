@@ -1,5 +1,7 @@
 //! Files of a project, with the same checks that apply to models.
 
+mod content;
+
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use crewagent_engine::mounts::{Before, MountResult, Mounts};
 use crewagent_format::integrity::Digest;
@@ -20,6 +22,7 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/projects/{id}/files", "Lists a folder of a project", list),
         get("/api/projects/{id}/file", "Reads a file of a project", read),
+        content::endpoint(),
         put("/api/projects/{id}/file", "Writes a file of a project, whole or not at all", write),
     ]
 }

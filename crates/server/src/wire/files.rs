@@ -12,6 +12,21 @@ pub struct FileQuery {
     pub path: Option<String>,
 }
 
+/// The file whose bytes are sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct ContentQuery {
+    /// From the root of the project.
+    pub path: String,
+    /// True to show a PDF instead of saving it; other files are always saved.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
+    pub inline: bool,
+    /// Any text. It makes the address of each version another one, so that a browser shows no old picture.
+    pub version: Option<String>,
+}
+
 /// The content of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -64,7 +64,7 @@ fn written() -> String {
         Fault, Nothing, Program, Health, Diagnosis, FreshLink,
         Watch, JournalEvent, Rewind, Hello, RunStatus, Event,
         Projects, Project, FolderPath, FolderQuery, Folders,
-        FileQuery, FileList, FileText, WriteFile,
+        FileQuery, ContentQuery, FileList, FileText, WriteFile,
         Packages, PackageContent, PackagePath, Report, ImportedPackage, CodePage, NewPackage,
         PackOrder, Packed, RemoveQuery, RemovedPackage, DrawQuery, TextFile, Sample,
         ConversationQuery, ConversationList, ConversationDetail, NewConversation,

@@ -176,6 +176,40 @@ fn the_page_is_served_for_places_and_not_for_missing_files() {
 }
 
 #[test]
+fn a_file_of_a_project_is_saved_and_never_run() {
+    let server = server();
+    let (_, world) = &*server;
+    let folder = world.path("hostile");
+    fs::create_dir_all(&folder).unwrap();
+    for name in ["page.html", "page.svg", "page.pdf"] {
+        fs::write(folder.join(name), "<script>alert(1)</script>").unwrap();
+    }
+    let body = json!({ "path": folder.to_str().unwrap() });
+    let project = let_in().post("/api/projects", &body).good();
+    let at = format!("/api/projects/{}/content", project["id"].as_str().unwrap());
+    for (name, kind, how, framed) in [
+        ("page.html", "application/octet-stream", "attachment", "DENY"),
+        ("page.svg", "image/svg+xml", "attachment", "DENY"),
+        ("page.pdf", "application/pdf", "inline", "SAMEORIGIN"),
+    ] {
+        let answer = let_in().get(&format!("{at}?path={name}&inline=true&version=1"));
+        assert_eq!((answer.status, answer.header("content-type")), (200, Some(kind)), "{name}");
+        assert!(answer.header("content-disposition").unwrap().starts_with(how), "{name}");
+        assert_eq!(answer.header("x-frame-options"), Some(framed), "{name}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{name}");
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.contains("default-src 'none'") && !policy.contains("script-src"), "{name}");
+    }
+    let other = let_in().send(
+        "GET",
+        &format!("{at}?path=page.svg"),
+        &[("sec-fetch-site", "cross-site")],
+        b"",
+    );
+    assert_eq!(other.code(), "forbidden");
+}
+
+#[test]
 fn no_path_leads_out_of_a_project() {
     let server = server();
     let (_, world) = &*server;
@@ -189,6 +223,8 @@ fn no_path_leads_out_of_a_project() {
     let body = json!({ "path": folder.to_str().unwrap() });
     let project = browser.post("/api/projects", &body).good();
     let at = format!("/api/projects/{}/file", project["id"].as_str().unwrap());
+    let content = at.replace("/file", "/content");
+    assert_eq!(browser.get(&format!("{content}?path=in.txt")).text(), "in");
     let read = browser.get(&format!("{at}?path=in.txt")).good();
     assert_eq!(read["text"], "in");
     for path in [
@@ -207,6 +243,7 @@ fn no_path_leads_out_of_a_project() {
     ] {
         let answer = browser.get(&format!("{at}?path={path}"));
         assert!(answer.status >= 400 && !answer.text().contains("\"text\""), "{path}");
+        assert!(browser.get(&format!("{content}?path={path}")).status >= 400, "{path}");
     }
     for path in ["../out.txt", "a/../../out.txt", "/etc/x", "..\\out.txt", "link.txt", "a\0", ""] {
         let body = json!({ "path": path, "text": "x" });

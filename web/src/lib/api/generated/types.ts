@@ -456,6 +456,23 @@ path: string,
 ifMatchSha256?: string, };
 
 /**
+ * The file whose bytes are sent.
+ */
+export type ContentQuery = { 
+/**
+ * From the root of the project.
+ */
+path: string, 
+/**
+ * True to show a PDF instead of saving it; other files are always saved.
+ */
+inline?: boolean, 
+/**
+ * Any text. It makes the address of each version another one, so that a browser shows no old picture.
+ */
+version?: string, };
+
+/**
  * Messages left the context of the model because they no longer fit.
  */
 export type ContextCut = { 
