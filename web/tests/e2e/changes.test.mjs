@@ -32,6 +32,31 @@ const withChanges = (body, options = {}) =>
     await body({ ...fixture, shop, run, inspector, openChanges, notes, events, undoHunk, dialog: tab.getByRole('dialog'), intake: join(shop.path, 'artifacts/intake.md') });
   });
 
+/** A run that writes a whole file again, with one line changed. */
+const REWRITES = {
+  nodes: {
+    'step-01-intake': [
+      { calls: [{ 'fs.read': { path: '@project/notes.md' } }] },
+      { when: { answers: 'ok' }, say: 'I write it again.', calls: [{ 'fs.write': { path: '@project/notes.md', content: lines.join('').replace('line 7\n', 'line seven\nand more\n') } }] },
+      { when: { answers: 'ok' }, say: 'Which kind shall it be?' },
+    ],
+  },
+};
+
+describe('a call that writes over a file', () => {
+  it('shows the lines that differ from the content before, not the whole file', withFixture({ model: REWRITES }, async ({ tab, project, startRun, untilStatus, showRun }) => {
+    const shop = await project('acme-shop', { 'notes.md': lines.join('') });
+    const run = await startRun(shop.id);
+    await untilStatus(run, 'waiting-user');
+    await showRun(shop.id, run);
+    const card = tab.locator('.tool', { hasText: 'notes.md' }).last();
+    await card.getByText('+2').waitFor();
+    await card.getByText('−1').waitFor();
+    await card.getByRole('button').first().click();
+    await eventually(async () => assert.deepEqual(await card.locator('.line.add .text, .line.del .text').allInnerTexts(), ['line 7', 'line seven', 'and more']));
+  }));
+});
+
 describe('what a run changed', () => {
   it('can be read in the graph', withChanges(async ({ tab }) => {
     const title = tab.getByRole('application').locator('text.title').first();
