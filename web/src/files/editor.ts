@@ -5,7 +5,7 @@
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
-import { unifiedMergeView } from '@codemirror/merge';
+import { goToNextChunk, goToPreviousChunk, unifiedMergeView } from '@codemirror/merge';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState, type Extension, type StateEffect } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
@@ -25,7 +25,11 @@ const theme = EditorView.theme({
   '.cm-searchMatch': { backgroundColor: 'var(--warn-soft)' },
   '.cm-changedLine, .cm-insertedLine': { backgroundColor: 'var(--diff-add) !important' },
   '.cm-deletedChunk': { backgroundColor: 'var(--diff-del)' },
-  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-2px' },
+  '.cm-lineNumbers .cm-gutterElement': { padding: '0 10px 0 12px' },
+  '.cm-collapsedLines': { color: 'var(--text-2)', background: 'var(--surface-2)' },
+  // A frame above the gutter, which would cover an outline.
+  '&.cm-focused': { outline: 'none' },
+  '&.cm-focused::after': { content: '""', position: 'absolute', inset: '0', border: '2px solid var(--focus)', pointerEvents: 'none', zIndex: '300' },
 });
 
 const colours = HighlightStyle.define([
@@ -94,6 +98,8 @@ export interface Editor {
   set(text: string): void;
   /** Shows the difference to another text; `null` ends it. */
   compare(other: string | null): void;
+  /** Moves to the next or previous difference. */
+  jump(forward: boolean): void;
   focus(): void;
   close(): EditorSnapshot;
 }
@@ -168,8 +174,9 @@ export function edit(
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: view.state.toText(to) } });
     },
     compare(other) {
-      view.dispatch({ effects: merge.reconfigure(other === null ? [] : unifiedMergeView({ original: other, mergeControls: false })) });
+      view.dispatch({ effects: merge.reconfigure(other === null ? [] : unifiedMergeView({ original: other, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 6 } })) });
     },
+    jump: (forward) => void (forward ? goToNextChunk : goToPreviousChunk)(view),
     focus: () => view.focus(),
     close() {
       const snapshot = { state: view.state, scroll: view.scrollSnapshot() };

@@ -3,10 +3,12 @@
  * binary if it is built in, else from `dist` through a small proxy that keeps the server's own headers.
  */
 
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, request as forward } from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -301,4 +303,16 @@ export function waitUntilStill(tab, quietFrames = 20) {
     }
     observer.disconnect();
   }, quietFrames);
+}
+
+/** The script of axe, which comes through the debugger, because the policy of the page lets no script in. */
+let axe;
+
+/** Asserts that axe objects to nothing on the page. */
+export async function assertAccessible(tab) {
+  await waitUntilStill(tab, 5);
+  axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await tab.evaluate(axe);
+  const { violations } = await tab.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
+  assert.deepEqual(violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(' ')).join(' | ')}`), []);
 }

@@ -4,23 +4,13 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { withFixture } from './fixture.mjs';
-import { crewagent, eventually, everythingCommand, goldenModel, ownModel, simpleToolServer, until, waitUntilStill } from './harness.mjs';
+import { assertAccessible, crewagent, eventually, everythingCommand, goldenModel, ownModel, simpleToolServer, until } from './harness.mjs';
 
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const KEY = 'sk-very-secret-0123456789';
 const BROKEN = { kind: 'stdio', command: process.execPath, args: ['-e', 'console.error("no licence found"); process.exit(3)'] };
-
-/** Asserts that axe objects to nothing on the page. */
-async function assertAccessible(tab) {
-  await waitUntilStill(tab, 5);
-  await tab.evaluate(axe);
-  const { violations } = await tab.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));
-  assert.deepEqual(violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(' ')).join(' | ')}`), []);
-}
 
 /** Makes a test of the settings, which has functions for tool servers. */
 const withSettings = (body, options = {}) =>

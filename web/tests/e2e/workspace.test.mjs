@@ -86,7 +86,7 @@ describe('a file', () => {
   it('whose tab is closed gives way to its neighbour, which has the focus', withShop(async ({ tab, openFirst, openFile }) => {
     await openFirst('windows.txt');
     await openFile('list.txt');
-    await tab.getByRole('button', { name: 'Close tab' }).click();
+    await tab.getByRole('tab', { name: 'list.txt' }).locator('.x').click();
     await tab.getByRole('tab', { name: 'list.txt' }).waitFor({ state: 'detached' });
     await until('the focus is with the tabs', () => tab.evaluate(() => document.activeElement?.getAttribute('aria-selected') === 'true'));
   }));

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { choose, formatAnswer } from '../../src/lib/answers';
 import { joinCursors } from '../../src/lib/api/stream';
 import type { Question } from '../../src/lib/api/types';
 import { en as pageEn } from '../../src/lib/i18n/en';
 import { texts as settingsEn } from '../../src/lib/i18n/settings/en';
 import { texts as settingsZh } from '../../src/lib/i18n/settings/zh';
+import { setLanguage } from '../../src/lib/i18n/index.svelte';
 import { zh as pageZh } from '../../src/lib/i18n/zh';
 import { flushSync, mount, unmount } from 'svelte';
 import { blocks } from '../../src/lib/md/read';
@@ -29,6 +30,8 @@ function render(text: string): HTMLElement {
 }
 
 describe('Markdown', () => {
+  beforeAll(() => setLanguage('en'));
+
   it.each([
     '[x](javascript:alert(1))',
     '[x](JaVaScRiPt:alert(1))',

@@ -61,7 +61,7 @@ export function faultOf(thrown: unknown): Fault {
 
 type Query = Record<string, string | number | boolean | undefined>;
 
-function withQuery(path: string, query: Query): string {
+export function withQuery(path: string, query: Query): string {
   const pairs = Object.entries(query).filter((pair) => pair[1] !== undefined);
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   return text ? `${path}?${text}` : path;

@@ -1,0 +1,26 @@
+/** Where a text of Markdown stands, for its links and pictures. */
+
+import { getContext, setContext } from 'svelte';
+
+export interface TextLocation {
+  /** Project whose files the text may name. */
+  project: string;
+  /** Folder of the text, from the root of the project. */
+  folder: string;
+  /** Opens a file of the project. */
+  open: (path: string) => void;
+}
+
+/** What the parts of one text share. */
+export interface TextContext {
+  readonly location: TextLocation | undefined;
+  /** Prefix of the ids in this text. */
+  readonly id: string;
+  /** Labels of the footnotes in their order. */
+  readonly notes: readonly string[];
+}
+
+const KEY = Symbol('Markdown');
+
+export const shareContext = (one: TextContext): TextContext => setContext(KEY, one);
+export const textContext = (): TextContext => getContext<TextContext>(KEY);
