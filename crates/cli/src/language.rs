@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::sync::OnceLock;
 
 use clap::ValueEnum;
+use crewagent_format::wording::nearest;
 
 /// Environment variable that sets the language.
 pub(crate) const VARIABLE: &str = "CREWAGENT_LANG";
@@ -48,6 +49,13 @@ macro_rules! text {
     };
 }
 pub(crate) use text;
+
+/// Returns the end of a sentence that asks for the word that was probably meant; empty if none is like it.
+pub(crate) fn near<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> String {
+    nearest(word, candidates)
+        .map(|near| say!("; did you mean `{near}`?", "；是不是想写 `{near}`？"))
+        .unwrap_or_default()
+}
 
 /// Returns the language of this process; English until it is chosen.
 pub(crate) fn current() -> Language {

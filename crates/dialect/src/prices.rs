@@ -9,22 +9,42 @@ use serde::{Deserialize, Serialize};
 use super::profile::matches;
 
 /// Price per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Price {
     /// Tokens that are sent.
-    #[serde(deserialize_with = "amount")]
     pub input: f64,
     /// Tokens that are returned, thoughts included.
-    #[serde(deserialize_with = "amount")]
     pub output: f64,
     /// Tokens that are sent and were cached; the price of `input` if absent.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "optional_amount"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
+}
+
+/// Price in the settings. Users may set its amounts one by one; it counts once the two that are needed are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct PriceSettings {
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_amount")]
+    pub input: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_amount")]
+    pub output: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_amount")]
+    pub cached: Option<f64>,
+}
+
+impl PriceSettings {
+    /// Returns the price, if it has both amounts.
+    pub fn whole(&self) -> Option<Price> {
+        let Self { input, output, cached } = *self;
+        Some(Price { input: input?, output: output?, cached })
+    }
+}
+
+impl From<Price> for PriceSettings {
+    fn from(Price { input, output, cached }: Price) -> Self {
+        Self { input: Some(input), output: Some(output), cached }
+    }
 }
 
 impl Price {
@@ -57,7 +77,7 @@ fn optional_amount<'de, D: serde::Deserializer<'de>>(
 /// Prices by model. The names are `profile/model` or just the model; `*` stands for anything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Prices(pub BTreeMap<String, Price>);
+pub struct Prices(pub BTreeMap<String, PriceSettings>);
 
 impl Prices {
     /// Returns the list prices of some providers, as of [`Prices::as_of`].
@@ -84,7 +104,8 @@ impl Prices {
             (stars == 0, pattern.len() - stars)
         };
         let fitting = self.0.iter().filter(|(pattern, _)| fits(pattern));
-        fitting.max_by_key(|(pattern, _)| said(pattern)).map(|(_, price)| *price)
+        let whole = fitting.filter_map(|(pattern, price)| Some((pattern, price.whole()?)));
+        whole.max_by_key(|(pattern, _)| said(pattern)).map(|(_, price)| price)
     }
 }
 
@@ -117,6 +138,7 @@ mod tests {
         for (name, price) in &table.prices.0 {
             let (profile, _) = name.split_once('/').unwrap();
             assert!(super::super::profile::Profile::built_in(profile).is_some(), "{name}");
+            let price = price.whole().unwrap();
             assert!(price.output >= price.input, "{name}");
             assert!(price.cached.unwrap_or(0.0) <= price.input, "{name}");
         }
@@ -126,7 +148,7 @@ mod tests {
     fn the_pattern_that_says_most_counts() {
         let prices = Prices(
             [("*", 1.0), ("big-*", 2.0), ("big-model*", 3.0), ("there/big-model-2", 4.0)]
-                .map(|(pattern, input)| (pattern.to_owned(), price(input)))
+                .map(|(pattern, input)| (pattern.to_owned(), price(input).into()))
                 .into(),
         );
         let found = |profile, model| prices.find(profile, model).unwrap().input;
@@ -164,9 +186,16 @@ mod tests {
 
     #[test]
     fn a_price_is_a_number_from_zero() {
-        assert!(toml::from_str::<Price>("input = 0\noutput = 0.0").is_ok());
-        assert!(toml::from_str::<Price>("input = -1\noutput = 0").is_err());
-        assert!(toml::from_str::<Price>("input = nan\noutput = 0").is_err());
-        assert!(toml::from_str::<Price>("input = 1").is_err());
+        let parsed = |text: &str| toml::from_str::<PriceSettings>(text);
+        assert!(parsed("input = 0\noutput = 0.0").unwrap().whole().is_some());
+        assert!(parsed("input = -1\noutput = 0").is_err());
+        assert!(parsed("input = nan\noutput = 0").is_err());
+    }
+
+    #[test]
+    fn a_price_counts_when_it_has_both_amounts() {
+        let table = "[small]\ninput = 1\n[\"*\"]\ninput = 2\noutput = 4\n";
+        let prices: Prices = toml::from_str(table).unwrap();
+        assert_eq!(prices.find("here", "small").unwrap().input, 2.0);
     }
 }

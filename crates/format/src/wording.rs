@@ -98,6 +98,11 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// Returns the end of a sentence that asks for the word that was probably meant; empty if none is like it.
+pub fn did_you_mean<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> String {
+    nearest(word, candidates).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
 /// Counts the letters to insert, remove, replace or swap until one word is the other, for names that users typed.
 pub fn distance(one: &str, other: &str) -> usize {
     strsim::damerau_levenshtein(one, other)

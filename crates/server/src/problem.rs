@@ -433,7 +433,7 @@ impl From<ImportError> for Problem {
 impl From<KnownServersError> for Problem {
     fn from(error: KnownServersError) -> Self {
         match error {
-            KnownServersError::Unknown(_) => Self::missing(error.to_string()),
+            KnownServersError::Unknown { .. } => Self::missing(error.to_string()),
             KnownServersError::Settings(error) => Self::unwritten(error),
             KnownServersError::Secret(_) => Self::new(Code::Refused, error.to_string()),
         }

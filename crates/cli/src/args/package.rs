@@ -184,4 +184,7 @@ pub(crate) struct ExplainArgs {
     /// A code or its name, such as BM501 or duplicate-node-id [default: list all codes]
     #[arg(value_name = "CODE")]
     pub(crate) code: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

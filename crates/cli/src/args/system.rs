@@ -16,6 +16,9 @@ pub(crate) enum ConfigCommand {
         /// A setting, such as run.max-turns
         #[arg(value_name = "KEY")]
         key: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Change a setting; the rest of the file stays as it is
     Set {
@@ -25,6 +28,9 @@ pub(crate) enum ConfigCommand {
         /// The new value
         #[arg(value_name = "VALUE", allow_hyphen_values = true)]
         value: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Print the path of the settings file
     Path,

@@ -16,7 +16,7 @@ use super::run_driver::AnswerSource;
 use crate::args::AgentArgs;
 use crate::ask::TypedInput;
 use crate::console::Console;
-use crate::language::{say, text};
+use crate::language::{near, say, text};
 use crate::model;
 use crate::outcome::{Outcome, UsageError};
 use crate::render::menu;
@@ -93,10 +93,12 @@ pub(crate) fn run(
 pub(super) fn named<'p>(name: &str, package: &'p Package) -> Result<&'p Persona, UsageError> {
     package.agent_named(name).ok_or_else(|| {
         let known: Vec<&str> = package.agents().iter().map(|agent| agent.id.as_str()).collect();
+        let names = package.agents().iter().map(|agent| agent.metadata.name.as_str());
+        let near = near(name, known.iter().copied().chain(names));
         let known = known.join(", ");
         UsageError(say!(
-            "there is no agent `{name}` in this package; it has {known}",
-            "这个包里没有智能体 `{name}`；它有 {known}"
+            "there is no agent `{name}` in this package{near}; it has {known}",
+            "这个包里没有智能体 `{name}`{near}；它有 {known}"
         ))
     })
 }

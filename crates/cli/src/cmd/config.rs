@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use crewagent_engine::store::{SettingKey, Settings, SettingsError, SettingsFile, Store};
-use serde_json::Value as Json;
+use crewagent_format::wording::nearest;
+use serde_json::{Value as Json, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
 use crate::console::Console;
@@ -19,13 +20,15 @@ pub(crate) fn run(
 ) -> anyhow::Result<Outcome> {
     let home = home.map_or_else(Store::default_home, Ok)?;
     let path = Settings::path(&home);
-    match args.command.unwrap_or(ConfigCommand::Get { key: None }) {
+    match args.command.unwrap_or(ConfigCommand::Get { key: None, json: false }) {
         ConfigCommand::Path => console.line(path.display()),
-        ConfigCommand::Get { key: None } => list(&Settings::load(&path)?, console)?,
-        ConfigCommand::Get { key: Some(key) } => {
-            get(&known(&key)?, &Settings::load(&path)?, console)?
+        ConfigCommand::Get { key: None, json } => list(&Settings::load(&path)?, json, console)?,
+        ConfigCommand::Get { key: Some(key), json } => {
+            get(&known(&key)?, &Settings::load(&path)?, json, console)?
         }
-        ConfigCommand::Set { key, value } => set(&known(&key)?, &value, &path, console)?,
+        ConfigCommand::Set { key, value, json } => {
+            set(&known(&key)?, &value, &path, json, console)?
+        }
         ConfigCommand::Edit => return edit(&path, console),
     }
     Ok(Outcome::Done)
@@ -51,14 +54,19 @@ fn known(name: &str) -> Result<NamedSetting, UsageError> {
     {
         return Ok(NamedSetting { key, name: name.to_owned(), parts });
     }
+    let parts = SettingsFile::parts(name).unwrap_or_default();
+    let known: Vec<String> = Settings::keys().iter().map(|key| spelled(key.name, &parts)).collect();
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_', '.', '"'], "");
     // Users tend to forget the table of a name.
-    let similar = Settings::keys().iter().find(|key| {
-        key.name.rsplit_once('.').is_some_and(|(_, last)| last == name)
-            || key.name.replace(['-', '_', '.'], "")
-                == name.to_lowercase().replace(['-', '_', '.'], "")
+    let similar = known.iter().find(|key| {
+        key.rsplit_once('.').is_some_and(|(_, last)| last == name) || plain(key) == plain(name)
     });
+    let similar = similar
+        .map(String::as_str)
+        .or_else(|| nearest(name, known.iter().map(String::as_str)))
+        .filter(|key| !key.contains('*'));
     let hint = similar
-        .map(|key| say!("; did you mean `{}`?", "；是不是想写 `{}`？", key.name))
+        .map(|key| say!("; did you mean `{key}`?", "；是不是想写 `{key}`？"))
         .unwrap_or_default();
     Err(UsageError(say!(
         "there is no setting `{name}`{hint}; `crewagent config get` shows what there is",
@@ -66,32 +74,67 @@ fn known(name: &str) -> Result<NamedSetting, UsageError> {
     )))
 }
 
+/// Fills in the names that the user chose, where a key has a star.
+fn spelled(key: &str, parts: &[String]) -> String {
+    let own: Vec<&str> = key.split('.').collect();
+    if own.len() != parts.len() {
+        return key.to_owned();
+    }
+    let part = |(own, part): (&&str, &String)| match *own {
+        "*" => quoted(&[part]),
+        own => own.to_owned(),
+    };
+    own.iter().zip(parts).map(part).collect::<Vec<_>>().join(".")
+}
+
+/// A setting as it is listed.
+struct Listed<'s> {
+    name: String,
+    value: Option<&'s Json>,
+    about: &'static str,
+    is_default: bool,
+}
+
 /// Lists every setting with its value.
-fn list(settings: &Settings, console: &mut Console) -> anyhow::Result<()> {
+fn list(settings: &Settings, is_json: bool, console: &mut Console) -> anyhow::Result<()> {
     let (own, default) =
         (serde_json::to_value(settings)?, serde_json::to_value(Settings::default())?);
+    let mut listed: Vec<Listed<'_>> = Vec::new();
     for key in Settings::keys().iter().filter(|key| !key.is_family()) {
         let parts: Vec<&str> = key.name.split('.').collect();
         let value = value_of(&parts, &own);
         let is_default = value == value_of(&parts, &default);
-        line(key.name, value, key.about, is_default, console);
+        listed.push(Listed { name: key.name.to_owned(), value, about: key.about, is_default });
     }
-    for table in ["models", "profiles", "prices"] {
+    for table in ["models", "profiles", "mcp", "prices"] {
         if let Some(value) = own.get(table) {
-            members(&mut vec![table], value, console);
+            members(&mut vec![table], value, &mut listed);
         }
+    }
+    if is_json {
+        let one = |one: &Listed<'_>| json!({ "name": one.name, "value": one.value, "default": one.is_default, "about": one.about });
+        console
+            .line(paint::json(&json!({ "settings": listed.iter().map(one).collect::<Vec<_>>() })));
+        return Ok(());
+    }
+    for Listed { name, value, about, is_default } in listed {
+        line(&name, value, about, is_default, console);
     }
     Ok(())
 }
 
-/// Lists every setting below these parts of a name.
-fn members<'v>(parts: &mut Vec<&'v str>, value: &'v Json, console: &mut Console) {
+/// Lists every setting below these parts of a name whose name the user chose.
+fn members<'v>(parts: &mut Vec<&'v str>, value: &'v Json, listed: &mut Vec<Listed<'v>>) {
     if let Some(key) = Settings::key(parts) {
-        return line(&quoted(parts), Some(value), key.about, false, console);
+        if key.is_family() {
+            let (name, value) = (quoted(parts), Some(value));
+            listed.push(Listed { name, value, about: key.about, is_default: false });
+        }
+        return;
     }
     for (name, inner) in value.as_object().into_iter().flatten() {
         parts.push(name);
-        members(parts, inner, console);
+        members(parts, inner, listed);
         parts.pop();
     }
 }
@@ -121,9 +164,17 @@ fn quoted(parts: &[&str]) -> String {
 }
 
 /// Prints one bare value, for scripts.
-fn get(named: &NamedSetting, settings: &Settings, console: &mut Console) -> anyhow::Result<()> {
+fn get(
+    named: &NamedSetting,
+    settings: &Settings,
+    is_json: bool,
+    console: &mut Console,
+) -> anyhow::Result<()> {
     let settings = serde_json::to_value(settings)?;
     match value_of(&named.parts(), &settings) {
+        value if is_json => {
+            console.line(paint::json(&json!({ "name": named.name, "value": value })));
+        }
         Some(Json::String(text)) => console.line(paint::printable(text)),
         Some(value) => console.line(paint::printable(&value.to_string())),
         None => console.error(say!("{} is not set", "{} 未设置", paint::printable(&named.name))),
@@ -140,20 +191,43 @@ fn set(
     named: &NamedSetting,
     value: &str,
     path: &Path,
+    is_json: bool,
     console: &mut Console,
 ) -> anyhow::Result<()> {
     let mut file = SettingsFile::open(path)?;
     file.say(&named.parts(), value).map_err(|error| refused(named, value, error))?;
     file.save()?;
     let settings = serde_json::to_value(file.settings()?)?;
-    let now = value_of(&named.parts(), &settings).map(Json::to_string).unwrap_or_default();
+    let now = value_of(&named.parts(), &settings);
+    if is_json {
+        console.line(paint::json(&json!({ "name": named.name, "value": now })));
+        return Ok(());
+    }
+    let now = now.map(Json::to_string).unwrap_or_default();
     console.line(format_args!(
         "{} {} = {}",
         paint::styled(GOOD, text!("set", "已设置")),
         paint::styled(NAME, paint::printable(&named.name)),
         paint::printable(&now)
     ));
+    if let Some(missing) = missing_amount(named, &settings) {
+        let note = say!(
+            "The price is unknown until {missing} is set, too.",
+            "还要设置 {missing}，这个价格才生效。"
+        );
+        console.error(paint::printable(&note));
+    }
     Ok(())
+}
+
+/// Returns the other amount that a price needs, if this setting belongs to an incomplete one.
+fn missing_amount(named: &NamedSetting, settings: &Json) -> Option<String> {
+    let parts = named.parts();
+    let (_, table) = parts.split_last()?;
+    let is_price = table.first() == Some(&"prices") || table.last() == Some(&"price");
+    let price = value_of(table, settings).filter(|_| is_price)?;
+    let missing = ["input", "output"].into_iter().find(|amount| price.get(*amount).is_none())?;
+    Some(quoted(&[table, &[missing]].concat()))
 }
 
 fn refused(named: &NamedSetting, value: &str, error: SettingsError) -> UsageError {
@@ -171,8 +245,8 @@ fn refused(named: &NamedSetting, value: &str, error: SettingsError) -> UsageErro
         format!("{value:?}")
     };
     UsageError(say!(
-        "{name} cannot be {value}: {why}; it is: {}",
-        "{name} 不能是 {value}：{why}；它的含义：{}",
+        "{name} cannot be {value}: {why} ({})",
+        "{name} 不能是 {value}：{why}（{}）",
         key.about
     ))
 }
@@ -258,6 +332,12 @@ mod tests {
     fn a_key_that_is_not_there_is_explained() {
         assert!(known("max-turns").err().unwrap().to_string().contains("`run.max-turns`"));
         assert!(known("run.max_turns").err().unwrap().to_string().contains("`run.max-turns`"));
+        assert!(known("run.modle").err().unwrap().to_string().contains("`run.model`?"));
+        let prices = known("prices.\"gpt-4.1\".inptu").err().unwrap().to_string();
+        assert!(prices.contains("`prices.\"gpt-4.1\".input`?"), "{prices}");
+        assert!(
+            known("models.big.windwo").err().unwrap().to_string().contains("`models.big.window`")
+        );
         assert!(known("nope").err().unwrap().to_string().contains("config get"));
     }
 

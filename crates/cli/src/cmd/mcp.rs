@@ -67,7 +67,7 @@ fn switch(
 /// Turns errors that the user can fix into usage errors; IO errors stay as they are.
 fn problem(error: KnownServersError) -> anyhow::Error {
     match error {
-        KnownServersError::Unknown(_) => UsageError(say!(
+        KnownServersError::Unknown { .. } => UsageError(say!(
             "{}; `crewagent mcp list` shows what there is",
             "{}；`crewagent mcp list` 列出所有服务器",
             shown(&error)

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use crewagent_core::state::document::ChangeError;
+use crewagent_format::wording::did_you_mean;
 
 use crate::disk::{DiskErrorKind, kind_of};
 use crate::documents::NoDocument;
@@ -12,12 +13,16 @@ use crate::mounts::OpenError;
 use crate::step_log::Halt;
 use crate::store::{ProjectError, RunError, RunId, StoreError};
 
+fn near(asked: &str, known: &[String]) -> String {
+    did_you_mean(asked, known.iter().map(String::as_str))
+}
+
 /// Reasons why a run cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("there is no workflow `{asked}` in this package; it has {}", known.join(", "))]
+    #[error("there is no workflow `{asked}` in this package{}; it has {}", near(asked, known), known.join(", "))]
     Workflow { asked: String, known: Vec<String> },
-    #[error("there is no agent `{asked}` in this package; it has {}", known.join(", "))]
+    #[error("there is no agent `{asked}` in this package{}; it has {}", near(asked, known), known.join(", "))]
     Agent { asked: String, known: Vec<String> },
     /// The initial state document cannot be created.
     #[error("the state document of the run cannot be made from the package's template: {0}")]

@@ -7,6 +7,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use crewagent_core::tool::server_tool::ServerName;
+use crewagent_format::wording::did_you_mean;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -26,8 +27,8 @@ pub struct KnownServers<'s> {
 /// Error of changing a server.
 #[derive(Debug, Error)]
 pub enum KnownServersError {
-    #[error("there is no MCP server `{0}`")]
-    Unknown(String),
+    #[error("there is no MCP server `{name}`{}", did_you_mean(name, known.iter().map(String::as_str)))]
+    Unknown { name: String, known: Vec<String> },
     #[error(transparent)]
     Settings(#[from] SettingsError),
     #[error(transparent)]
@@ -67,7 +68,10 @@ impl<'s> KnownServers<'s> {
     ) -> Result<(&'s ServerName, &'s ServerSettings), KnownServersError> {
         let servers = &self.store.settings().mcp.servers;
         let found = servers.iter().find(|(known, _)| known.as_str() == name);
-        found.ok_or_else(|| KnownServersError::Unknown(name.to_owned()))
+        found.ok_or_else(|| KnownServersError::Unknown {
+            name: name.to_owned(),
+            known: servers.keys().map(ServerName::to_string).collect(),
+        })
     }
 
     /// Returns servers by their names. An unknown name is an error before anything is changed.

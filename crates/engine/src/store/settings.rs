@@ -234,7 +234,7 @@ mod tests {
     fn a_wrong_setting_is_named_with_its_line() {
         check_wrong(
             "[import]\nmax-entrie = 3\n",
-            &["line 2, column 1", "`max-entrie = 3`", "max-entries"],
+            &["line 2, column 1", "`max-entrie = 3`", "did you mean `max-entries`?"],
         );
         check_wrong("[imports]\n", &["line 1", "imports", "`import`"]);
         check_wrong("[run]\nmax-turns = 0\n", &["line 2", "whole number above zero"]);

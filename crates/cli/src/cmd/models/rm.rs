@@ -7,7 +7,7 @@ use crewagent_engine::store::{KeySource, SettingsFile, Store};
 use crate::args::ModelsRmArgs;
 use crate::cmd::removal::{self, Removed};
 use crate::console::Console;
-use crate::language::{say, text};
+use crate::language::{near, say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::{model, paint};
 
@@ -21,9 +21,10 @@ pub(super) fn run(
     // All names are checked before the first removal, so that a typo in the second one removes nothing.
     for name in &args.names {
         if !settings.models.contains_key(name) {
+            let near = near(name, settings.models.keys().map(String::as_str));
             let words = say!(
-                "there is no model `{name}`; `crewagent models list` shows what there is",
-                "没有模型 `{name}`；`crewagent models list` 列出所有模型"
+                "there is no model `{name}`{near}; `crewagent models list` shows what there is",
+                "没有模型 `{name}`{near}；`crewagent models list` 列出所有模型"
             );
             return Err(UsageError(words).into());
         }

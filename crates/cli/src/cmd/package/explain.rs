@@ -1,27 +1,53 @@
 //! `crewagent package explain`: explains a diagnostic code, with an example and a fix.
 
 use crewagent_format::diagnostic::{Code, Severity};
+use serde_json::{Value as Json, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::ExplainArgs;
 use crate::console::Console;
-use crate::language::say;
+use crate::language::{near, say};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, ERROR, NAME, WARNING};
 
 pub(super) fn run(args: &ExplainArgs, console: &mut Console) -> anyhow::Result<Outcome> {
     let Some(text) = &args.code else {
-        list(console);
+        match args.json {
+            true => {
+                let all: Vec<Json> = Code::ALL.iter().map(|code| as_json(*code)).collect();
+                console.line(paint::json(&json!({ "codes": all })));
+            }
+            false => list(console),
+        }
         return Ok(Outcome::Done);
     };
-    let code = Code::find(text).ok_or_else(|| {
-        UsageError(say!(
-            "there is no code {text:?}; `crewagent package explain` without a code lists them all",
-            "没有代码 {text:?}；不带代码的 `crewagent package explain` 列出全部"
-        ))
-    })?;
+    let code = Code::find(text).ok_or_else(|| unknown(text))?;
+    if args.json {
+        let mut found = as_json(code);
+        found["page"] = code.explanation().into();
+        console.line(paint::json(&found));
+        return Ok(Outcome::Done);
+    }
     page(code.explanation(), console);
     Ok(Outcome::Done)
+}
+
+fn unknown(text: &str) -> UsageError {
+    let names = Code::ALL.iter().flat_map(|code| [code.name(), code.as_str()]);
+    let near = near(text, names);
+    UsageError(say!(
+        "there is no code `{text}`{near}; `crewagent package explain` without a code lists them all",
+        "没有诊断代码 `{text}`{near}；不带代码的 `crewagent package explain` 列出全部"
+    ))
+}
+
+fn as_json(code: Code) -> Json {
+    json!({
+        "code": code.as_str(),
+        "name": code.name(),
+        "severity": code.severity(),
+        "summary": code.summary(),
+    })
 }
 
 fn list(console: &mut Console) {

@@ -12,7 +12,7 @@ use crewagent_format::path::PackagePath;
 use super::Loaded;
 use crate::args::{GraphArgs, GraphFormat, GraphTheme};
 use crate::console::Console;
-use crate::language::{say, text};
+use crate::language::{near, say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD};
 
@@ -60,9 +60,10 @@ fn choose<'p>(package: &'p Package, id: Option<&str>) -> Result<&'p Workflow, Us
         } else {
             say!("it has: {}", "它有：{}", ids.join(", "))
         };
+        let near = near(id, ids);
         UsageError(say!(
-            "this package has no workflow {id:?}; {known}",
-            "这个包没有流程 {id:?}；{known}"
+            "this package has no workflow `{id}`{near}; {known}",
+            "这个包没有流程 `{id}`{near}；{known}"
         ))
     })
 }

@@ -7,6 +7,7 @@ use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::RunError;
 use crewagent_scenario::record::RecordError;
 
+use super::super::near;
 use super::{models, shown, store};
 
 pub(super) fn run(error: &RunError) -> String {
@@ -50,10 +51,12 @@ fn kind_of(command: &str) -> &'static str {
 pub(super) fn start(error: &StartError) -> String {
     match error {
         StartError::Workflow { asked, known } => {
-            format!("这个包里没有流程 `{asked}`；它有 {}", known.join("、"))
+            let near = near(asked, known.iter().map(String::as_str));
+            format!("这个包里没有流程 `{asked}`{near}；它有 {}", known.join("、"))
         }
         StartError::Agent { asked, known } => {
-            format!("这个包里没有智能体 `{asked}`；它有 {}", known.join("、"))
+            let near = near(asked, known.iter().map(String::as_str));
+            format!("这个包里没有智能体 `{asked}`{near}；它有 {}", known.join("、"))
         }
         StartError::Document(error) => format!("无法由包的模板生成运行的状态文档：{error}"),
         StartError::Project(error) => store::project(error),

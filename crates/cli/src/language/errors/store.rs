@@ -10,6 +10,7 @@ use crewagent_engine::store::{
     Damaged, Harm, Holder, KnownServersError, ProjectError, SecretError, SettingsError, StoreError,
 };
 
+use super::super::near;
 use super::{io_error, verb};
 
 pub(super) fn store(error: &StoreError) -> String {
@@ -136,7 +137,10 @@ pub(super) fn secret(error: &SecretError) -> String {
 
 pub(super) fn servers(error: &KnownServersError) -> String {
     match error {
-        KnownServersError::Unknown(name) => format!("没有 MCP 服务器 `{name}`"),
+        KnownServersError::Unknown { name, known } => {
+            let near = near(name, known.iter().map(String::as_str));
+            format!("没有 MCP 服务器 `{name}`{near}")
+        }
         KnownServersError::Settings(error) => settings(error),
         KnownServersError::Secret(error) => secret(error),
     }

@@ -92,5 +92,5 @@ fn what_is_set_nowhere_is_named() {
     let servers = store.tool_servers();
     let (name, settings) = servers.find("notes").unwrap();
     assert_eq!(servers.unset(name, settings), ["CREWAGENT_TEST_UNSET"]);
-    assert!(matches!(servers.find("note"), Err(KnownServersError::Unknown(_))));
+    assert!(matches!(servers.find("note"), Err(KnownServersError::Unknown { .. })));
 }

@@ -12,8 +12,9 @@ pub(super) use self::tests::EVERYTHING;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-use crewagent_dialect::prices::Price;
+use crewagent_dialect::prices::PriceSettings;
 use crewagent_dialect::profile::Profile;
+use crewagent_format::wording::did_you_mean;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value as Json};
 
@@ -60,7 +61,7 @@ pub struct ModelSettings {
     pub call_timeout: Option<Timeout>,
     /// Price of its tokens; from the price tables when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub price: Option<Price>,
+    pub price: Option<PriceSettings>,
     /// Headers of every request. `env:VARIABLE` stands for the value of the variable.
     #[serde(
         default,
@@ -144,8 +145,9 @@ impl Settings {
             if profile(&self.profiles, wanted).is_none() {
                 let mut known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
                 known.extend(Profile::names().map(|name| -> &str { name }));
-                let problem =
-                    format!("there is no profile `{wanted}`; there are {}", known.join(", "));
+                let near = did_you_mean(wanted, known.iter().copied());
+                let known = known.join(", ");
+                let problem = format!("there is no profile `{wanted}`{near}; there are {known}");
                 return Some((vec!["models", name, "profile"], problem));
             }
         }

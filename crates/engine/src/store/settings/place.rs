@@ -1,5 +1,6 @@
 //! Location of a mistake in the file, and its message. A line that may contain a key is never shown.
 
+use crewagent_format::wording::{did_you_mean, ticked_up_to};
 use toml::de::{DeTable, DeValue};
 
 /// Location in the text of the settings.
@@ -39,12 +40,61 @@ fn shown(line: &str) -> String {
 
 /// Rewords a library's message for users.
 pub(super) fn plain(message: &str) -> String {
-    message
-        .trim()
-        .replace('\n', ", ")
-        .replace("expected u64", "expected a whole number")
-        .replace("expected a nonzero u64", "expected a whole number above zero")
-        .replace("expected f64", "expected a number")
+    let message = message.trim().replace('\n', ", ");
+    let reworded = wrong_type(&message).or_else(|| wrong_name(&message));
+    reworded.unwrap_or(message)
+}
+
+/// Rewords `invalid type: string "a", expected f64`.
+fn wrong_type(message: &str) -> Option<String> {
+    let rest = message
+        .strip_prefix("invalid type: ")
+        .or_else(|| message.strip_prefix("invalid value: "))
+        .or_else(|| message.strip_prefix("invalid length "))?;
+    let (found, expected) = rest.split_once(", expected ")?;
+    let expected = match expected {
+        "a nonzero u32" | "a nonzero u64" | "a nonzero usize" => "a whole number above zero",
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i64" => "a whole number",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" | "str" => "a text in quotes",
+        "a sequence" => "a list, such as [\"a\", \"b\"]",
+        other if other == "a map" || other.starts_with("struct ") => "a table",
+        other => other,
+    };
+    let found = match found.split_once(' ') {
+        Some(("string", text)) => format!("the text {text}"),
+        Some(("integer", number)) => format!("the number {}", number.trim_matches('`')),
+        Some(("floating", number)) => {
+            format!("the number {}", number.trim_start_matches("point").trim_matches([' ', '`']))
+        }
+        Some(("boolean", value)) => value.trim_matches('`').to_owned(),
+        _ => match found {
+            "sequence" => "a list".to_owned(),
+            "map" => "a table".to_owned(),
+            other => other.to_owned(),
+        },
+    };
+    Some(format!("expected {expected}, not {found}"))
+}
+
+/// Rewords ``unknown field `a`, expected one of `b`, `c` `` and its kin, with the name that was probably meant.
+fn wrong_name(message: &str) -> Option<String> {
+    if let Some(name) = message.strip_prefix("missing field ") {
+        return Some(format!("{name} is missing"));
+    }
+    let (what, rest) = match message.strip_prefix("unknown field ") {
+        Some(rest) => ("setting", rest),
+        None => ("value", message.strip_prefix("unknown variant ")?),
+    };
+    let (name, known) = rest.split_once(", ").unwrap_or((rest, ""));
+    let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    let near = did_you_mean(name.trim_matches('`'), known.iter().copied());
+    let there = match known.is_empty() {
+        true => String::new(),
+        false => format!("; there are {}", ticked_up_to(known, usize::MAX)),
+    };
+    Some(format!("there is no {what} {name}{near}{there}"))
 }
 
 /// Returns the offset of a key, or of the last of its tables that exists.
@@ -61,4 +111,40 @@ pub(super) fn find(key: &[&str], text: &str) -> usize {
         table = inner;
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_library_are_not_the_users() {
+        for (message, expected) in [
+            (
+                "invalid type: string \"abc\", expected a sequence",
+                "expected a list, such as [\"a\", \"b\"], not the text \"abc\"",
+            ),
+            (
+                "invalid type: floating point `1.5`, expected u64",
+                "expected a whole number, not the number 1.5",
+            ),
+            (
+                "invalid value: integer `0`, expected a nonzero u64",
+                "expected a whole number above zero, not the number 0",
+            ),
+            ("invalid type: sequence, expected struct RunDefaults", "expected a table, not a list"),
+            (
+                "unknown variant `fast`, expected `autopilot` or `guided`",
+                "there is no value `fast`; there are `autopilot`, `guided`",
+            ),
+            (
+                "unknown field `modle`, expected one of `model`, `mode`",
+                "there is no setting `modle`; did you mean `model`?; there are `model`, `mode`",
+            ),
+            ("missing field `model`", "`model` is missing"),
+            ("a price is zero or more", "a price is zero or more"),
+        ] {
+            assert_eq!(plain(message), expected);
+        }
+    }
 }

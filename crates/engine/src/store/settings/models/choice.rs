@@ -4,7 +4,7 @@ use std::fmt;
 
 use crewagent_dialect::prices::{Price, Prices};
 use crewagent_dialect::profile::Profile;
-use crewagent_format::wording::{distance, ticked_up_to};
+use crewagent_format::wording::{distance, nearest, ticked_up_to};
 use thiserror::Error;
 
 use super::{KeySource, ModelSettings, ProfileChanges, profile};
@@ -265,7 +265,8 @@ impl Settings {
         // They are applied already, and must not override the user's changes.
         profile.models.clear();
         profile.fields.extend(settings.fields.clone());
-        let price = settings.price.or_else(|| self.price(profile_name, &settings.model));
+        let own = settings.price.and_then(|price| price.whole());
+        let price = own.or_else(|| self.price(profile_name, &settings.model));
         let window = settings.window.map(std::num::NonZeroU64::get).or(profile.window);
         ChosenModel {
             name: name.to_owned(),
@@ -305,6 +306,15 @@ impl Settings {
         let near = self.models.keys().find(|known| distance(known, name) <= 2);
         if let Some(near) = near {
             return format!("did you mean `{near}`?");
+        }
+        if let Some((prefix, model)) = name.split_once('/')
+            && profile(&self.profiles, prefix).is_none()
+        {
+            let known = self.profiles.keys().map(String::as_str);
+            let known = known.chain(Profile::names().map(|name| -> &str { name }));
+            if let Some(near) = nearest(prefix, known) {
+                return format!("did you mean `{near}/{model}`?");
+            }
         }
         let has_key = |profile: &&str| {
             let variable = Profile::built_in(profile).and_then(|found| found.key_variable.as_ref());
