@@ -245,6 +245,7 @@ function takeInput(view: View, event: Extract<Event, { type: 'user.input' }>): v
     view.rows.push({ ...head(event), kind: 'user', text: event.text, nodeId: event.forNodeId });
   }
   view.question = null;
+  view.turnsBefore = view.turns;
 }
 
 /** Closes the open question. Its row stays without an answer. */

@@ -168,6 +168,8 @@ export interface View {
   /** Artifacts that the next change of the state has yet to confirm. */
   unlisted: string[];
   turns: number;
+  /** Turns before the last input, from which limits are counted. */
+  turnsBefore: number;
   /** Number of stopped replies. */
   stops: number;
   usage: Usage;
@@ -205,6 +207,7 @@ export function emptyView(): View {
     artifacts: [],
     unlisted: [],
     turns: 0,
+    turnsBefore: 0,
     stops: 0,
     usage: NO_USAGE,
     runs: [],

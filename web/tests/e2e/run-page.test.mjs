@@ -142,10 +142,19 @@ describe('a server that ends', () => {
   it('a question outlives the server, and the page needs no reload', withQuestion(async ({ tab, server, said }) => {
     await tab.evaluate(() => (globalThis.mark = 1));
     await server.crash();
-    await tab.getByText('Reconnecting').or(tab.getByText('Offline')).first().waitFor();
+    const lost = tab.getByRole('alert').filter({ hasText: 'The CrewAgent server cannot be reached.' });
+    await lost.waitFor();
+    await tab.locator('header').getByText('Connection lost').waitFor();
+    // An answer that cannot be sent says why, without the marks of Markdown, until it can.
+    await tab.getByRole('radio', { name: /A new one/ }).click();
+    await tab.getByRole('button', { name: /^Answer/ }).click();
+    const toast = tab.getByRole('region', { name: 'Messages' }).getByText('The CrewAgent server does not answer.');
+    await toast.waitFor();
+    assert.doesNotMatch((await tab.locator('body').innerText()) ?? '', /`crewagent/);
     await server.restart();
     await tab.getByText('Connected').waitFor();
-    await tab.getByRole('radio', { name: /A new one/ }).click();
+    await lost.waitFor({ state: 'hidden' });
+    await toast.waitFor({ state: 'hidden' });
     await tab.getByRole('button', { name: /^Answer/ }).click();
     const artifact = tab.locator('section.artifacts').getByRole('button', { name: /intake\.md/ });
     await artifact.waitFor();

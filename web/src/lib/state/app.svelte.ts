@@ -4,6 +4,7 @@ import { api, faultOf, whenLocked } from '../api/client';
 import { shareConnections } from '../api/hidden';
 import { type Link, nameOf, Stream } from '../api/stream';
 import { nextPaint } from '../paint';
+import { dismissCode } from './toasts.svelte';
 import type {
   Program,
   Conversation,
@@ -19,6 +20,9 @@ import type {
   RunItem,
   Status,
 } from '../api/types';
+
+/** Time that a reconnection may take before the user hears of it. */
+const MILLISECONDS_TO_RECONNECT = 1200;
 
 /** Subscriber of a journal. */
 export interface Sink {
@@ -41,6 +45,8 @@ class AppState {
   listed = $state(false);
   project = $state.raw<Project | null>(null);
   link = $state<Link>('connecting');
+  /** True if the server has not been reached for a while. A stream that only follows other journals is back before. */
+  isLost = $state(false);
   fault = $state.raw<Fault | null>(null);
   ready = $state(false);
   #sinks = new Map<string, Sink>();
@@ -49,6 +55,7 @@ class AppState {
   #pendingNotices: RunStatus[] = [];
   #wanted: string | undefined;
   #refresh: ReturnType<typeof setTimeout> | undefined;
+  #patience: ReturnType<typeof setTimeout> | undefined;
   readonly #stream = new Stream({
     event: (journal, event) => {
       this.#sinks.get(nameOf(journal))?.take(event);
@@ -58,6 +65,7 @@ class AppState {
     hello: () => void this.#resync(),
     link: (link) => {
       this.link = link;
+      this.#watchLink();
       // An EventSource hides the status of a refusal; a request shows it.
       if (link === 'lost') void api.app().catch(() => undefined);
     },
@@ -92,6 +100,19 @@ class AppState {
   /** Reconnects at once after sleep, or when the network is back. */
   reconnectIfLost(): void {
     if (this.link !== 'open' && !document.hidden) this.recheckConnection();
+  }
+
+  /** Says that the connection is lost once it has been away for longer than a reconnection takes, and withdraws that. */
+  #watchLink(): void {
+    if (this.link !== 'open') {
+      // Further attempts do not begin the time anew. A hidden page may be without a stream.
+      if (!document.hidden) this.#patience ??= setTimeout(() => (this.isLost = true), MILLISECONDS_TO_RECONNECT);
+      return;
+    }
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
+    dismissCode('offline');
+    this.isLost = false;
   }
 
   async refreshProgram(): Promise<void> {

@@ -55,6 +55,11 @@ export function dismiss(id: number): void {
   shown = shown.filter((one) => one.id !== id);
 }
 
+/** Withdraws toasts about a fault that is over. */
+export function dismissCode(code: Fault['code']): void {
+  shown = shown.filter((one) => one.code !== code);
+}
+
 /** Runs an operation and shows a toast if it fails. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
