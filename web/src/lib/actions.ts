@@ -40,7 +40,8 @@ export function showInspector(): void {
 /** Starts the replay of the run at its last event, or ends it. */
 export function toggleReplay(): void {
   const { work } = shell;
-  if (work?.run) work.replay = work.replay === null ? work.run.view.seq : null;
+  if (work?.run && work.replay === null) work.showMoment(work.run.view.seq);
+  else if (work) work.replay = null;
 }
 
 /** Goes to a work or to the start of one, and brings it in front of open files. */

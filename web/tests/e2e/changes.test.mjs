@@ -68,7 +68,7 @@ describe('what a run changed', () => {
   it('is shown as it was at the moment of a replay, without a way to undo it, until Escape', withChanges(async ({ tab, events, inspector, openChanges, pill }) => {
     const { seq } = (await events()).find((event) => event.type === 'tool.finished');
     await openChanges();
-    await tab.getByRole('button', { name: 'Look back in time' }).click();
+    await tab.getByRole('button', { name: 'Replay', exact: true }).click();
     const slider = tab.getByRole('slider', { name: 'Event' });
     await slider.fill(String(seq));
     const list = inspector.getByRole('tabpanel');

@@ -110,7 +110,7 @@ describe('a conversation about a run', () => {
     await send('/pause');
     const goOn = log.getByRole('button', { name: 'Continue' });
     await goOn.waitFor();
-    await tab.getByRole('button', { name: 'Look back in time' }).click();
+    await tab.getByRole('button', { name: 'Replay', exact: true }).click();
     await goOn.waitFor({ state: 'hidden' });
     await hasCount(choices, 0);
     await tab.getByRole('button', { name: 'Back to live' }).click();

@@ -410,6 +410,12 @@ export class Work {
     await this.refresh().catch(() => undefined);
   }
 
+  /** Shows the run as it was at an event, in the conversation, in front of a file or the inspector. */
+  showMoment(seq: number): void {
+    [files.current, shell.overlay] = [null, null];
+    this.replay = seq;
+  }
+
   /** Shows a row of the conversation, in front of a file or the inspector. */
   showRow(seq: number, journal: string): void {
     [files.current, shell.overlay] = [null, null];
