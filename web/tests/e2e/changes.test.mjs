@@ -78,7 +78,7 @@ describe('what a run changed', () => {
     assert.equal(await list.getByText('line fifteen').count(), 0);
     assert.equal(await list.getByRole('button', { name: /Undo/ }).count(), 0);
     assert.match((await slider.getAttribute('aria-valuetext')) ?? '', new RegExp(`^${seq} of \\d+ · .+ · `));
-    await pill('running').waitFor();
+    await pill('ready').getByText('Replay', { exact: true }).waitFor();
     await tab.getByRole('tab', { name: 'Prompt' }).click();
     await until('the turn is that of the moment', async () => (await list.getByRole('combobox', { name: 'Request' }).inputValue()) === '1');
     assert.equal(await list.getByRole('option').count(), 1);
@@ -145,7 +145,7 @@ describe('what a run changed', () => {
     const mine = `${await notes()}mine\n`;
     await writeFile(join(shop.path, 'notes.md'), mine);
     await undoHunk.first().click();
-    await tab.getByText('`notes.md` has changed since you looked at it').waitFor();
+    await tab.getByText('notes.md has changed since you looked at it').waitFor();
     assert.equal(await notes(), mine);
     // It is shown anew, with the line that another program added.
     await tab.getByText('mine', { exact: true }).first().waitFor();

@@ -70,7 +70,9 @@ describe('the questions of a run', () => {
     await tab.getByRole('checkbox', { name: /Speed/ }).click();
     await tab.getByRole('checkbox', { name: /Quality/ }).click();
     await tab.getByRole('button', { name: /^Answer/ }).click();
-    await tab.getByRole('radio', { name: /Yes/ }).dblclick();
+    await tab.getByRole('button', { name: /^Yes/ }).waitFor();
+    await tab.keyboard.press('1');
+    await said('Answered: Yes').waitFor();
     await tab.getByLabel('Name of the group').fill('R');
     await tab.getByRole('button', { name: 'Answer', exact: true }).click();
     await tab.getByText('This is too short or too long.').waitFor();
@@ -163,13 +165,28 @@ describe('what is beside a run', () => {
     await said('Later words?').waitFor();
     await pill('waiting').waitFor();
     const before = (await events('runs', run)).filter((event) => event.type !== 'run.finished').length;
-    await tab.getByRole('button', { name: 'Look back in time' }).click();
+    await tab.getByRole('button', { name: 'Replay', exact: true }).click();
     await tab.getByText(/not live/).waitFor();
     await tab.getByRole('slider', { name: 'Event' }).fill('3');
     await said('Later words?').waitFor({ state: 'hidden' });
     await tab.getByRole('button', { name: 'Back to live' }).click();
     await said('Later words?').waitFor();
+    await tab.getByRole('button', { name: 'Replay', exact: true }).click();
+    await tab.getByRole('slider', { name: 'Event' }).fill('1');
+    await said('Later words?').waitFor({ state: 'hidden' });
+    await tab.getByRole('button', { name: 'Play', exact: true }).click();
+    await said('Later words?').waitFor();
+    await tab.getByRole('button', { name: 'Play', exact: true }).waitFor();
+    await tab.keyboard.press('Escape');
     assert.equal((await events('runs', run)).filter((event) => event.type !== 'run.finished').length, before);
+  }));
+
+  it('a replay comes in front of a file', withRun(MOVES, async ({ tab }) => {
+    await tab.locator('section.artifacts button').first().click();
+    await tab.getByRole('button', { name: 'Source' }).waitFor();
+    await tab.getByRole('button', { name: 'Replay', exact: true }).click();
+    await tab.getByRole('slider', { name: 'Event' }).waitFor();
+    await tab.getByRole('tab', { name: 'Conversation', selected: true }).waitFor();
   }));
 
   it('a file that both sides changed is kept twice until the user decides', withRun(MOVES, async ({ tab, shop }) => {
