@@ -14,6 +14,9 @@ const MAX_CONTENT: f64 = 208.0;
 const MAX_AGENT: f64 = 120.0;
 const CHIP_PAD: f64 = 6.0;
 
+/// Width of a node with a short title. A run shows its state in a node, so there is room for the longest one.
+const LEAST_WIDTH: f64 = 200.0;
+
 /// Width that one edge needs at the top or bottom border, for up to [`MOST_PORTS`] edges.
 const PORT: f64 = 17.0;
 const MOST_PORTS: usize = 24;
@@ -122,10 +125,10 @@ fn side_padding(kind: NodeShape) -> f64 {
 
 fn outline(kind: NodeShape, content_width: f64, content_height: f64, traffic: Traffic) -> Outline {
     let (least_width, least_height, padding) = match kind {
-        NodeShape::Step | NodeShape::Subworkflow => (168.0, 44.0, 10.0),
-        NodeShape::Decision => (148.0, 48.0, 11.0),
+        NodeShape::Step | NodeShape::Subworkflow => (LEAST_WIDTH, 44.0, 10.0),
+        NodeShape::Decision => (LEAST_WIDTH, 48.0, 11.0),
         NodeShape::Merge => (72.0, 32.0, 8.0),
-        NodeShape::End => (96.0, 44.0, 11.0),
+        NodeShape::End => (144.0, 44.0, 11.0),
     };
     let height: f64 = content_height + 2.0 * padding;
     let height = height.max(least_height).max(traffic.loops);

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { withFixture } from './fixture.mjs';
-import { eventually, goldenModel, until } from './harness.mjs';
+import { alterExample, withFixture } from './fixture.mjs';
+import { eventually, goldenModel, ownModel, until } from './harness.mjs';
 
 const ASK = { 'ui.ask_user': { question: 'Which kind of project is it?', kind: 'choice', options: [{ value: 'greenfield', label: 'A new one' }, { value: 'brownfield', label: 'One that exists' }] } };
 const MOVE = (to, more = {}) => ({ 'fs.apply_patch': { path: '@state/workflow.md', operation: 'updateFrontmatter', update: { ...more, currentNodeId: { set: to } } } });
@@ -120,6 +120,38 @@ describe('the graph of a run', () => {
     assert.equal(await tab.locator('path.edge.next').first().evaluate((node) => getComputedStyle(node).strokeDasharray !== 'none'), true);
     await tab.getByRole('button', { name: 'Show as a list' }).click();
     await tab.getByRole('list', { name: 'Steps of the workflow' }).locator('[aria-current=step]').filter({ hasText: 'Waiting for you' }).waitFor();
+  }));
+
+  it('a long title leaves its buttons in the window', withFixture({ model: ownModel('changes.yaml'), packages: [] }, async ({ tab, folder, project, importPackage, startRun, showRun, untilStatus }) => {
+    const name = 'a-package-with-a-name-that-is-so-long-that-no-header-has-room-for-it';
+    const path = await alterExample(folder, 'long', 'hello-branch', {
+      'bmad.json': (json) => void (json.name = name),
+      'workflow.graph.json': (json) => void (json.nodes[0].title = 'A step with a title that is much too long for the node that it stands in and for two of its lines'),
+    });
+    const workflow = join(path, 'workflow.md');
+    await writeFile(workflow, (await readFile(workflow, 'utf8')).replace('workflowType: hello-branch', `workflowType: ${name}`));
+    await importPackage(path);
+    const shop = await project('shop', { 'notes.md': Array.from({ length: 30 }, (_, at) => `line ${at + 1}\n`).join('') });
+    const run = await startRun(shop.id, { package: name });
+    await untilStatus(run, 'waiting-user');
+    await showRun(shop.id, run);
+    const graph = tab.getByRole('application');
+    await graph.locator('text.title').first().waitFor();
+    const outside = () =>
+      tab.evaluate(() => [...document.querySelectorAll('section.inspector button')].filter((one) => one.getClientRects().length > 0 && one.getBoundingClientRect().right > innerWidth).length);
+    await tab.getByRole('navigation', { name: 'Called workflows' }).getByText(name).waitFor();
+    await eventually(async () => assert.equal(await outside(), 0));
+    /** Texts that stand out of their node. */
+    const wide = () =>
+      graph.evaluate((one) =>
+        [...one.querySelectorAll('[data-node]')].flatMap((node) => {
+          const { right } = node.querySelector('.outline').getBoundingClientRect();
+          return [...node.querySelectorAll('text')].filter((text) => text.getBoundingClientRect().right > right).map((text) => text.textContent);
+        }),
+      );
+    await eventually(async () => assert.deepEqual(await wide(), []));
+    await graph.locator('.node.current .second', { hasText: 'Waiting for you' }).waitFor();
+    assert.match(await graph.locator('[data-node=step-01-intake] text.title').last().textContent(), /…$/);
   }));
 
   it('a called workflow has its own graph, and a way back to its caller', withFixture({ model: goldenModel('013-child-waits'), packages: ['nested-review'] }, async ({ tab, project, startRun, showRun, untilStatus }) => {

@@ -3,6 +3,7 @@ import type { Picture } from '../../src/lib/api/types';
 import { KeyReader, conflictingShortcut } from '../../src/lib/keys';
 import { reduce } from '../../src/lib/reduce';
 import { emptyView } from '../../src/lib/view';
+import { fitting } from '../../src/run/letters';
 import { graphLook, neighbour, reuseNodes, previewLook } from '../../src/run/nodes';
 import { journal } from './journals';
 
@@ -84,6 +85,17 @@ describe('arrows in a graph', () => {
   ])('%s %s leads to %s', (from, key, to) => {
     expect(neighbour(picture(), from, key)).toBe(to);
   });
+});
+
+describe('texts in a graph', () => {
+  const width = (text: string): number => [...text].length * 10;
+  it.each([
+    [['Waiting for you', 'Mary', '2 tools'], 400, 'Waiting for you · Mary · 2 tools'],
+    [['Waiting for you', 'Mary', '2 tools'], 300, 'Waiting for you · Mary'],
+    [['Waiting for you', 'Mary'], 150, 'Waiting for you'],
+    [['Waiting for you', 'Mary'], 100, 'Waiting f…'],
+    [[], 100, ''],
+  ])('%s in %i pixels are %s', (parts, pixels, text) => expect(fitting(parts, pixels, width)).toBe(text));
 });
 
 describe('shortcuts', () => {
