@@ -327,6 +327,7 @@ function newTool(view: View, event: Extract<Event, { type: 'tool.started' | 'too
     kept: [],
     ended: undefined,
     nodeId: view.position.nodeId,
+    call: view.position.call,
   };
 }
 
@@ -376,7 +377,7 @@ function takeToolEnd(view: View, event: Extract<Event, { type: 'tool.finished' }
 
 function addArtifact(view: View, path: string, time: string): void {
   if (view.artifacts.some((artifact) => artifact.path === path)) return;
-  view.artifacts.push({ path, nodeId: view.position.nodeId, time });
+  view.artifacts.push({ path, nodeId: view.position.nodeId, call: view.position.call, time });
 }
 
 function takeChange(view: View, event: Event, change: StateChange): void {

@@ -40,6 +40,8 @@ export interface ToolRow extends RowHead {
   kept: string[];
   ended: string | undefined;
   nodeId: string | undefined;
+  /** Frame of the node; none in the run itself. */
+  call: number | undefined;
 }
 
 export interface AskRow extends RowHead {
@@ -164,7 +166,7 @@ export interface View {
   frames: Frame[];
   visits: Visit[];
   nodes: Record<string, NodeStats>;
-  artifacts: { path: string; nodeId: string | undefined; time: string }[];
+  artifacts: { path: string; nodeId: string | undefined; call: number | undefined; time: string }[];
   /** Artifacts that the next change of the state has yet to confirm. */
   unlisted: string[];
   turns: number;

@@ -23,7 +23,7 @@ const withChanges = (body, options = {}) =>
     /** Opens the list of changes. */
     const openChanges = async () => {
       await tab.getByRole('tab', { name: /Changes/ }).click();
-      await inspector.getByRole('button', { name: /intake\.md/ }).first().waitFor();
+      await inspector.getByRole('tabpanel').getByRole('button', { name: /intake\.md/ }).waitFor();
     };
     const notes = () => readFile(join(shop.path, 'notes.md'), 'utf8');
     // The server gives an idle run back after a while, and its journal says so.
@@ -49,6 +49,7 @@ describe('a call that writes over a file', () => {
     const run = await startRun(shop.id);
     await untilStatus(run, 'waiting-user');
     await showRun(shop.id, run);
+    await tab.locator('section.artifacts').getByRole('button', { name: /notes\.md.*Changed/ }).waitFor();
     const card = tab.locator('.tool', { hasText: 'notes.md' }).last();
     await card.getByText('+2').waitFor();
     await card.getByText('−1').waitFor();
@@ -90,7 +91,7 @@ describe('what a run changed', () => {
   it('is compared with the version before, from the tab of the file', withChanges(async ({ tab, inspector, openChanges }) => {
     const compare = tab.getByRole('button', { name: 'Compare' });
     await openChanges();
-    await inspector.getByRole('button', { name: /notes\.md/ }).click();
+    await inspector.getByRole('tabpanel').getByRole('button', { name: /notes\.md/ }).click();
     await inspector.getByRole('button', { name: 'Open', exact: true }).click();
     await until('it can be compared', () => compare.isEnabled());
     await compare.click();
@@ -127,7 +128,7 @@ describe('what a run changed', () => {
 
   it('is reverted hunk by hunk, and the others stay', withChanges(async ({ tab, inspector, openChanges, undoHunk, notes }) => {
     await openChanges();
-    await inspector.getByRole('button', { name: /notes\.md/ }).click();
+    await inspector.getByRole('tabpanel').getByRole('button', { name: /notes\.md/ }).click();
     await until('three hunks are there', async () => (await undoHunk.count()) === 3);
     await inspector.getByRole('button', { name: 'Open', exact: true }).click();
     await tab.locator('.reading').getByText('line two').waitFor();
@@ -140,7 +141,7 @@ describe('what a run changed', () => {
 
   it('is not touched when the page is out of date', withChanges(async ({ tab, shop, inspector, openChanges, undoHunk, notes }) => {
     await openChanges();
-    await inspector.getByRole('button', { name: /notes\.md/ }).click();
+    await inspector.getByRole('tabpanel').getByRole('button', { name: /notes\.md/ }).click();
     await until('three hunks are there', async () => (await undoHunk.count()) === 3);
     const mine = `${await notes()}mine\n`;
     await writeFile(join(shop.path, 'notes.md'), mine);

@@ -46,7 +46,7 @@ describe('the golden path, from an empty store', () => {
     await pill('waiting').waitFor();
     await send(await readHint(tab));
     await pill('done').waitFor();
-    await tab.locator('section.artifacts button').last().click();
+    await tab.locator('section.artifacts button', { hasText: '.md' }).first().click();
     await eventually(async () => assert.ok(((await tab.locator('.file .page.reading').textContent()) ?? '').length > 40));
   }));
 

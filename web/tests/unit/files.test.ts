@@ -122,6 +122,18 @@ describe('the tabs of files', () => {
     expect(files.current).toBe(null);
   });
 
+  it('come back after a reload', async () => {
+    for (const path of ['a.md', 'b.md']) files.show('t', path);
+    files.current = 'a.md';
+    dispatchEvent(new Event('pagehide'));
+    vi.resetModules();
+    const { files: again } = await import('../../src/lib/state/files.svelte');
+    expect(again.enter('t')).toBe(true);
+    expect([again.open.map((file) => file.path), again.current]).toEqual([['a.md', 'b.md'], 'a.md']);
+    expect(again.enter('t')).toBe(false);
+    expect([again.enter('never seen'), again.open.length]).toEqual([false, 0]);
+  });
+
   it('with unsaved text close only after a yes', async () => {
     files.show('s', 'a.md');
     await asked.shift()?.answer('one');

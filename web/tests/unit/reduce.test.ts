@@ -4,6 +4,7 @@ import type { Event } from '../../src/lib/api/types';
 import { activeFrame, reduce } from '../../src/lib/reduce';
 import { group, type Grouped, regroup } from '../../src/lib/rows';
 import { emptyView, type View } from '../../src/lib/view';
+import { listFiles } from '../../src/run/artifacts';
 import { journal, NAMES } from './journals';
 
 const SEED = { seed: 7, numRuns: 60 };
@@ -258,6 +259,25 @@ describe('artifacts', () => {
     const events = [finished(1, { created: ['a.md'] }), changed(2, ['a.md'])];
     const moved = finished(3, { tool: 'fs.move', created: ['b.md'], wrote: [{ path: 'b.md', sha256: '1' }, { path: 'a.md' }] });
     expect(paths([...events, moved, changed(4, ['b.md'])])).toEqual(['b.md']);
+  });
+
+  it('are listed with everything else that the run wrote, and how', () => {
+    const wrote = (seq: number, path: string, before?: string, after?: string, more: object = {}): Event[] => [
+      { ...head, seq, type: 'tool.started', turn: 1, callId: `c${seq + 1}`, tool: 'fs.write', intent: { files: [{ path: `@project/${path}`, before, after }] } } as unknown as Event,
+      finished(seq + 1, more),
+    ];
+    const view = reduce(emptyView(), [
+      changed(1, ['artifacts/old.md', 'artifacts/kept.md']),
+      ...wrote(2, 'artifacts/new.md', undefined, '1', { created: ['artifacts/new.md'] }),
+      ...wrote(4, 'artifacts/old.md', '1', '2', { created: ['artifacts/old.md'] }),
+      ...wrote(6, 'artifacts/copy.md', undefined, '1', { created: ['artifacts/copy.md'] }),
+      ...wrote(8, 'src/a.ts', '1', '2'),
+      ...wrote(10, 'src/gone.ts', '1', '2'),
+      ...wrote(12, 'src/gone.ts', '2', undefined),
+      ...wrote(14, 'src/refused.ts', '1', '2', { refused: 'E_X' }),
+      changed(16, ['artifacts/new.md', 'artifacts/old.md', 'artifacts/kept.md']),
+    ]);
+    expect(listFiles(view).map(({ path, mark }) => `${path} ${mark}`)).toEqual(['artifacts/old.md changed', 'artifacts/new.md created', 'src/a.ts changed', 'artifacts/kept.md before']);
   });
 
   it('show which old files a call keeps', () => {

@@ -575,8 +575,11 @@ export const en = {
   'back.reverted.one': '1 file is as it was before.',
   'back.left': 'Left alone: {paths}',
 
-  'artifacts.title': 'Artifacts',
-  'artifacts.empty': 'Files that the run makes appear here.',
+  'artifacts.title': 'Files of this run',
+  'artifacts.empty': 'Files that the run makes or changes appear here.',
+  'artifacts.created': 'New',
+  'artifacts.changed': 'Changed',
+  'artifacts.before': 'From before',
   'artifacts.resize': 'Resize the artifacts',
 
   'prompt.empty': 'Nothing has been sent to the model yet.',

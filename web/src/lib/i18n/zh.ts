@@ -577,8 +577,11 @@ export const zh: Record<keyof typeof en, string> = {
   'back.reverted.one': '1 个文件已恢复原样。',
   'back.left': '未改动：{paths}',
 
-  'artifacts.title': '产物',
-  'artifacts.empty': '运行生成的文件会显示在这里。',
+  'artifacts.title': '本次运行的文件',
+  'artifacts.empty': '运行生成或修改的文件会显示在这里。',
+  'artifacts.created': '新建',
+  'artifacts.changed': '已修改',
+  'artifacts.before': '原有',
   'artifacts.resize': '调整产物面板高度',
 
   'prompt.empty': '还没有向模型发送内容。',

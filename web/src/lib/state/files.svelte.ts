@@ -114,6 +114,18 @@ export class OpenFile {
   }
 }
 
+type StoredTabs = Record<string, { paths: string[]; current: string | null }>;
+const KEY = 'crewagent.tabs';
+
+/** Reads the tabs of the page before a reload. */
+function readTabs(): StoredTabs {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? '{}') as StoredTabs;
+  } catch {
+    return {};
+  }
+}
+
 class Files {
   open = $state.raw<OpenFile[]>([]);
   /** Path of the tab in front; none for the conversation. */
@@ -126,15 +138,30 @@ class Files {
 
   readonly front = $derived(this.open.find((file) => file.path === this.current) ?? null);
 
-  /** Switches to the tabs of a project. */
-  enter(project: string): void {
-    if (project === this.#project) return;
+  /** Switches to the tabs of a project. Returns true if they are those of the page before a reload. */
+  enter(project: string): boolean {
+    if (project === this.#project) return false;
     this.#others.set(this.#project, { open: this.open, current: this.current });
     this.#project = project;
-    const { open, current } = this.#others.get(project) ?? { open: [], current: null };
+    const known = this.#others.get(project);
+    const stored = known ? undefined : readTabs()[project];
+    const open = known?.open ?? (stored?.paths ?? []).map((path) => new OpenFile(project, path));
     this.#others.delete(project);
-    [this.open, this.current] = [open, current];
+    [this.open, this.current] = [open, known?.current ?? stored?.current ?? null];
     for (const file of open) void file.look();
+    return stored !== undefined;
+  }
+
+  /** Stores the tabs for a reload. Unsaved text is not kept: the browser asks before it is lost. */
+  store(): void {
+    const all = [...this.#others, [this.#project, { open: this.open, current: this.current }] as const];
+    const tabs: StoredTabs = { ...readTabs() };
+    for (const [project, { open, current }] of all) tabs[project] = { paths: open.map((file) => file.path), current };
+    try {
+      sessionStorage.setItem(KEY, JSON.stringify(tabs));
+    } catch {
+      // Without storage the tabs are gone after a reload.
+    }
   }
 
   /** True if any tab has unsaved text. */
@@ -172,6 +199,7 @@ class Files {
 
 export const files = new Files();
 
+addEventListener('pagehide', () => files.store());
 addEventListener('beforeunload', (event) => {
   if (files.isDirty) event.preventDefault();
 });

@@ -203,6 +203,10 @@ export class Work {
     return this.content?.agents.find((agent) => agent.id === id)?.name ?? id ?? '';
   }
 
+  agentIcon(id: string | undefined): string {
+    return this.content?.agents.find((agent) => agent.id === id)?.icon ?? '';
+  }
+
   agentTitle(id: string | undefined): string {
     return this.content?.agents.find((agent) => agent.id === id)?.title ?? '';
   }
