@@ -1,6 +1,7 @@
 //! The command line. Names and exit codes are a contract.
 
 mod conversation;
+pub(crate) mod examples;
 mod mcp;
 mod models;
 mod package;
@@ -29,7 +30,8 @@ pub(crate) use self::models::{
 };
 pub(crate) use self::package::{
     ExplainArgs, GraphArgs, GraphFormat, GraphTheme, ImportArgs, ListArgs, NewArgs, PackArgs,
-    PackageCommand, PruneArgs, ReportFormat, RmArgs, ShowArgs, TemplateArg, ValidateArgs,
+    PackageArgs, PackageCommand, PruneArgs, ReportFormat, RmArgs, ShowArgs, TemplateArg,
+    ValidateArgs,
 };
 pub(crate) use self::removal::RemovalArgs;
 pub(crate) use self::run::{BoundsArgs, ConversationOptions, RecordingArgs, ResumeArgs, RunArgs};
@@ -40,7 +42,7 @@ pub(crate) use self::runs::{
 pub(crate) use self::system::{
     CompletionsArgs, ConfigArgs, ConfigCommand, DemoArgs, DoctorArgs, UiArgs,
 };
-pub(crate) use self::tools::{ToolsCommand, ToolsListArgs};
+pub(crate) use self::tools::{ToolsArgs, ToolsCommand, ToolsListArgs};
 use crate::language::Language;
 
 /// The numbers are a contract.
@@ -67,8 +69,8 @@ Exit codes:
     after_help = EXIT_CODES
 )]
 pub(crate) struct Args {
-    /// The folder for packages, runs and settings [default: the platform's data folder]
-    #[arg(long, global = true, env = "CREWAGENT_HOME", value_name = "DIR", hide_env_values = true)]
+    /// The folder for packages, runs and settings [env: CREWAGENT_HOME] [default: the platform's data folder]
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
     /// The language of messages and help [env: CREWAGENT_LANG] [default: the system's, otherwise en]
     #[arg(long, global = true, value_enum, value_name = "LANG")]
@@ -104,15 +106,14 @@ pub(crate) enum CliCommand {
     /// List projects, and relink one whose folder has moved
     Projects(ProjectsArgs),
     /// Create, check, pack, import and draw packages
-    #[command(subcommand, visible_alias = "pkg")]
-    Package(PackageCommand),
+    #[command(visible_alias = "pkg")]
+    Package(PackageArgs),
     /// Add, test and probe models
     Models(ModelsArgs),
     /// Add and test MCP servers, whose tools runs can use
     Mcp(McpArgs),
     /// Show what tools may do, and what decided it
-    #[command(subcommand)]
-    Tools(ToolsCommand),
+    Tools(ToolsArgs),
     /// Show and change settings
     Config(ConfigArgs),
     /// Check the installation, and say how to fix what is wrong

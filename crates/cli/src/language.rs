@@ -76,8 +76,12 @@ pub(crate) fn choose(arguments: &[OsString]) {
 /// Returns true if the output is for programs, which read the same bytes everywhere.
 fn is_for_programs(arguments: &[OsString]) -> bool {
     let words: Vec<&str> = words(arguments).collect();
-    words.iter().any(|word| matches!(*word, "--json" | "--format=json"))
-        || words.windows(2).any(|pair| pair == ["--format", "json"])
+    const FORMATS: [&str; 4] = ["json", "short", "sarif", "github"];
+    let is_format = |value: &str| FORMATS.contains(&value);
+    let is_flag =
+        |word: &&str| *word == "--json" || word.strip_prefix("--format=").is_some_and(is_format);
+    words.iter().any(is_flag)
+        || words.windows(2).any(|pair| pair[0] == "--format" && is_format(pair[1]))
 }
 
 /// Returns the arguments before those of another program.

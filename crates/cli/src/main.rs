@@ -3,6 +3,7 @@
 mod args;
 mod ask;
 mod cmd;
+mod complete;
 mod console;
 mod interrupt;
 mod language;
@@ -19,6 +20,7 @@ mod when;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
+use clap_complete::CompleteEnv;
 
 use crate::args::Args;
 use crate::console::Console;
@@ -28,11 +30,13 @@ use crate::outcome::Outcome;
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     language::choose(&arguments);
-    let mut command = language::help::localized(Args::command());
+    let localized = || language::help::localized(Args::command());
+    CompleteEnv::with_factory(localized).var(complete::VARIABLE).complete();
+    let mut command = args::examples::added(localized());
     let args = command
-        .try_get_matches_from_mut(arguments)
+        .try_get_matches_from_mut(&arguments)
         .and_then(|matches| Args::from_arg_matches(&matches))
-        .unwrap_or_else(|error| usage::exit(&error));
+        .unwrap_or_else(|error| usage::exit(&usage::suggesting(error, &command, &arguments)));
     let mut console = Console::new();
     let outcome = cmd::run(args, &mut console)
         .unwrap_or_else(|error| Outcome::of_error(&error, &mut console));

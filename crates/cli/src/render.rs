@@ -13,4 +13,4 @@ pub(crate) mod table;
 mod tool;
 mod tool_server;
 
-pub(crate) use self::findings::{Amount, Bar, ReportOptions, findings};
+pub(crate) use self::findings::{Amount, Bar, ReportOptions, findings, path_of};

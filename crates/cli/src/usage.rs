@@ -1,6 +1,10 @@
-//! Mistakes on the command line, told in Chinese.
+//! Mistakes on the command line: what was probably meant, and the same in Chinese.
+
+use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
+use crewagent_format::wording::nearest;
 
 use crate::console::Console;
 use crate::language::{Language, current};
@@ -15,6 +19,22 @@ pub(crate) fn exit(error: &clap::Error) -> ! {
         }
         Some(_) | None => error.exit(),
     }
+}
+
+/// Replaces the library's suggestion for an unknown command, which prefers long names, by the nearest name.
+pub(crate) fn suggesting(mut error: Error, command: &Command, arguments: &[OsString]) -> Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let mut here = command;
+    for argument in arguments.iter().skip(1).take_while(|argument| *argument != word.as_str()) {
+        here = here.find_subcommand(argument).unwrap_or(here);
+    }
+    let names = here.get_subcommands().map(Command::get_name);
+    if let Some(near) = nearest(word, names).map(str::to_owned) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near]));
+    }
+    error
 }
 
 #[allow(clippy::exit, reason = "the command line cannot be read, and nothing has begun")]
@@ -118,6 +138,21 @@ mod tests {
         );
         check("crewagent runs list --all --project x", &["不能与", "同时使用"]);
         check("crewagent --lang fr", &["[可选：en、zh]"]);
+    }
+
+    #[test]
+    fn the_nearest_command_is_suggested() {
+        for (line, expected) in [
+            ("crewagent rnu", "run"),
+            ("crewagent runs lsit", "list"),
+            ("crewagent modls", "models"),
+        ] {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let command = Args::command();
+            let mistake = command.clone().try_get_matches_from(&words).unwrap_err();
+            let mistake = suggesting(mistake, &command, &words).to_string();
+            assert!(mistake.contains(&format!("'{expected}'\n")), "{line}: {mistake}");
+        }
     }
 
     #[test]

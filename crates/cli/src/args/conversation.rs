@@ -4,16 +4,18 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use crate::complete;
+
 use super::removal::RemovalArgs;
 use super::run::{BoundsArgs, ConversationOptions};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AgentArgs {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
-    #[arg(value_name = "PACKAGE")]
+    #[arg(value_name = "PACKAGE", add = complete::package())]
     pub(crate) package: PathBuf,
     /// The agent, by id or name [default: the only one; otherwise you choose from a list]
-    #[arg(value_name = "AGENT")]
+    #[arg(value_name = "AGENT", add = complete::agents())]
     pub(crate) agent: Option<String>,
     /// The folder to work on [default: the current folder]
     #[arg(long, value_name = "DIR")]
@@ -27,7 +29,7 @@ pub(crate) struct AgentArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChatArgs {
     /// Continue this conversation: its id, the start or end of it, or `latest`
-    #[arg(value_name = "CHAT")]
+    #[arg(value_name = "CHAT", add = complete::conversations())]
     pub(crate) chat: Option<String>,
     /// The folder to talk about [default: the current folder]
     #[arg(long, value_name = "DIR", conflicts_with = "chat")]
@@ -77,7 +79,7 @@ pub(crate) struct ChatsListArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChatsShowArgs {
     /// The conversation: its id, the start or end of it, or `latest`
-    #[arg(value_name = "CHAT", default_value = "latest")]
+    #[arg(value_name = "CHAT", default_value = "latest", add = complete::conversations())]
     pub(crate) chat: String,
     /// Print the journals, one JSON event per line
     #[arg(long)]
@@ -97,7 +99,7 @@ pub(crate) struct ChatsSearchArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChatsRenameArgs {
     /// The conversation: its id, the start or end of it, or `latest`
-    #[arg(value_name = "CHAT")]
+    #[arg(value_name = "CHAT", add = complete::conversations())]
     pub(crate) chat: String,
     /// Its new title
     #[arg(value_name = "TITLE")]
@@ -107,7 +109,7 @@ pub(crate) struct ChatsRenameArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChatsRmArgs {
     /// Conversations: their ids, the start or end of them, or `latest`
-    #[arg(required = true, value_name = "CHAT")]
+    #[arg(required = true, value_name = "CHAT", add = complete::conversations())]
     pub(crate) chats: Vec<String>,
     /// Keep the runs started from them
     #[arg(long)]

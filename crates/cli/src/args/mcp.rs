@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use crate::complete;
+
 use super::removal::RemovalArgs;
 
 #[derive(Debug, clap::Args)]
@@ -69,7 +71,7 @@ pub(crate) struct McpAddArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpTestArgs {
     /// A configured server, enabled or not
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = complete::servers())]
     pub(crate) name: String,
     /// Print JSON
     #[arg(long)]
@@ -79,14 +81,14 @@ pub(crate) struct McpTestArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpNamesArgs {
     /// Configured servers
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required = true, value_name = "NAME", add = complete::servers())]
     pub(crate) names: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpRmArgs {
     /// Configured servers
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required = true, value_name = "NAME", add = complete::servers())]
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) removal: RemovalArgs,

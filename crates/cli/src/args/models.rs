@@ -2,6 +2,8 @@
 
 use clap::Subcommand;
 
+use crate::complete;
+
 use super::removal::RemovalArgs;
 
 #[derive(Debug, clap::Args)]
@@ -85,14 +87,14 @@ pub(crate) struct ModelsAddArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelsUseArgs {
     /// A configured model, or PROFILE/MODEL
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = complete::models())]
     pub(crate) name: String,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelsTestArgs {
     /// The model [default: the one that runs use]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = complete::models())]
     pub(crate) name: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -102,7 +104,7 @@ pub(crate) struct ModelsTestArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelsProbeArgs {
     /// The model [default: the one that runs use]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = complete::models())]
     pub(crate) name: Option<String>,
     /// Show what differs from the profile, but write nothing
     #[arg(long)]
@@ -118,7 +120,7 @@ pub(crate) struct ModelsProbeArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelsRmArgs {
     /// Configured models
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required = true, value_name = "NAME", add = complete::models())]
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) removal: RemovalArgs,

@@ -4,7 +4,18 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
+use crate::complete;
+
 use super::removal::RemovalArgs;
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct PackageArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<PackageCommand>,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PackageCommand {
@@ -14,7 +25,7 @@ pub(crate) enum PackageCommand {
     Pack(PackArgs),
     /// Check packages and copy them into the store
     Import(ImportArgs),
-    /// List the imported packages
+    /// List the imported packages (the default)
     List(ListArgs),
     /// Show what is in a package: its workflows, agents and menus
     Show(ShowArgs),
@@ -33,25 +44,34 @@ pub(crate) enum PackageCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ValidateArgs {
     /// Folders, .bmad or .zip files, or names of imported packages
-    #[arg(required = true, value_name = "PACKAGE")]
+    #[arg(value_name = "PACKAGE", default_value = ".", add = complete::package())]
     pub(crate) packages: Vec<PathBuf>,
     /// How to print the findings
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     pub(crate) format: ReportFormat,
+    /// Print JSON, like --format json
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
     /// Show up to 10,000 findings of each severity instead of the first few of each kind
     #[arg(long)]
     pub(crate) all: bool,
     /// Treat warnings as errors
     #[arg(long)]
-    pub(crate) strict: bool,
+    pub(crate) deny_warnings: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// With source lines, for people
     Human,
+    /// One line a finding, for editors
+    Short,
     /// For tools
     Json,
+    /// SARIF 2.1.0, for code hosts
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
 }
 
 #[derive(Debug, clap::Args)]
@@ -62,6 +82,9 @@ pub(crate) struct PackArgs {
     /// The file to write [default: NAME-VERSION.bmad in the current folder]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -69,6 +92,9 @@ pub(crate) struct ImportArgs {
     /// Folders, or .bmad or .zip files
     #[arg(required = true, value_name = "PACKAGE")]
     pub(crate) packages: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -81,7 +107,7 @@ pub(crate) struct ListArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
-    #[arg(value_name = "PACKAGE")]
+    #[arg(value_name = "PACKAGE", add = complete::package())]
     pub(crate) package: PathBuf,
     /// Print JSON
     #[arg(long)]
@@ -91,7 +117,7 @@ pub(crate) struct ShowArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RmArgs {
     /// Imported packages, as NAME, NAME@VERSION or digest
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required = true, value_name = "NAME", add = complete::installed())]
     pub(crate) packages: Vec<String>,
     /// Also remove a package that unfinished runs need; they cannot be resumed until it is imported again
     #[arg(long)]
@@ -141,10 +167,10 @@ pub(crate) enum TemplateArg {
 #[derive(Debug, clap::Args)]
 pub(crate) struct GraphArgs {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
-    #[arg(value_name = "PACKAGE")]
+    #[arg(value_name = "PACKAGE", add = complete::package())]
     pub(crate) package: PathBuf,
     /// The workflow to draw [default: the package's default workflow]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = complete::workflows())]
     pub(crate) workflow: Option<String>,
     /// The output format [default: from the file's ending, otherwise mermaid]
     #[arg(long, value_enum)]
@@ -182,7 +208,7 @@ pub(crate) enum GraphTheme {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainArgs {
     /// A code or its name, such as BM501 or duplicate-node-id [default: list all codes]
-    #[arg(value_name = "CODE")]
+    #[arg(value_name = "CODE", add = complete::codes())]
     pub(crate) code: Option<String>,
     /// Print JSON
     #[arg(long)]

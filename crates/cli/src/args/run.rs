@@ -1,5 +1,6 @@
 //! The arguments of `crewagent run` and `crewagent resume`.
 
+use crate::complete;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,13 +15,13 @@ use serde_json::Value as Json;
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
     /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
-    #[arg(value_name = "PACKAGE")]
+    #[arg(value_name = "PACKAGE", add = complete::package())]
     pub(crate) package: PathBuf,
     /// The workflow to run [default: the package's default workflow]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = complete::workflows())]
     pub(crate) workflow: Option<String>,
     /// The agent that runs it [default: the first whose menu starts this workflow, otherwise the first]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = complete::agents())]
     pub(crate) agent: Option<String>,
     /// The folder to work on [default: the current folder]
     #[arg(long, value_name = "DIR")]
@@ -45,7 +46,7 @@ pub(crate) struct RunArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ResumeArgs {
     /// The run: its id, the start or end of it, or `latest` [default: the newest unfinished run of the project, otherwise of the store]
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = complete::runs())]
     pub(crate) run: Option<String>,
     /// Only consider runs of this project [default: any; without RUN, the current folder first]
     #[arg(long, value_name = "DIR")]
@@ -62,19 +63,24 @@ pub(crate) struct ResumeArgs {
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ConversationOptions {
     /// Your input at the first, second, … point where the run waits for you
-    #[arg(long = "input", value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(
+        long = "input",
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        help_heading = "For programs"
+    )]
     pub(crate) inputs: Vec<String>,
     /// The model: a configured one, PROFILE/MODEL, scripted:FILE or replay:RUN [env: CREWAGENT_MODEL] [default: the setting run.model]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Model", add = complete::models())]
     pub(crate) model: Option<String>,
     /// The model for steps of a tier: fast=NAME, strong=NAME or review=NAME [default: the settings; none with --model]
-    #[arg(long = "tier", value_name = "TIER=NAME")]
+    #[arg(long = "tier", value_name = "TIER=NAME", help_heading = "Model")]
     pub(crate) tiers: Vec<GivenTier>,
     /// Print one JSON event per line, for programs; never asks
-    #[arg(long)]
+    #[arg(long, help_heading = "For programs")]
     pub(crate) json: bool,
     /// Never ask; exit where the run waits for you
-    #[arg(long)]
+    #[arg(long, help_heading = "For programs")]
     pub(crate) no_input: bool,
 }
 
@@ -89,49 +95,49 @@ impl ConversationOptions {
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct BoundsArgs {
     /// Ask before each move of the model
-    #[arg(long)]
+    #[arg(long, help_heading = "Control")]
     pub(crate) guided: bool,
     /// Let only the runtime write the state document
-    #[arg(long)]
+    #[arg(long, help_heading = "Control")]
     pub(crate) strict: bool,
     /// How the model is told to change the state: with a tool, or by editing the document
-    #[arg(long, value_name = "MANNER", value_parser = state_tools)]
+    #[arg(long, value_name = "MANNER", value_parser = state_tools, help_heading = "Control")]
     pub(crate) state_tools: Option<StateTools>,
     /// Which files count as outputs of a node: those that the node changed, or all that exist
-    #[arg(long, value_name = "RULE", value_parser = outputs)]
+    #[arg(long, value_name = "RULE", value_parser = outputs, help_heading = "Control")]
     pub(crate) outputs: Option<OutputRule>,
     /// Show every change of a project file and wait for your approval
-    #[arg(long)]
+    #[arg(long, help_heading = "Tools")]
     pub(crate) ask_writes: bool,
     /// Deny these tools: fs.search, fs.*, mcp.github.*, *, or writing below a folder: fs.*(@project/src)
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", help_heading = "Tools")]
     pub(crate) deny: Vec<ToolPattern>,
     /// Ask before these tools are used
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", help_heading = "Tools")]
     pub(crate) ask: Vec<ToolPattern>,
     /// Exempt these tools from --deny and --ask; the settings still apply
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", help_heading = "Tools")]
     pub(crate) allow: Vec<ToolPattern>,
     /// Read at most N bytes of a file at a time
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Tools")]
     pub(crate) max_read_bytes: Option<u64>,
     /// Write at most N bytes to a file
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Tools")]
     pub(crate) max_write_bytes: Option<u64>,
     /// Cancel a tool call after this time, such as 90s
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Tools")]
     pub(crate) call_timeout: Option<Timeout>,
     /// Stop after N requests to the model
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub(crate) max_turns: Option<u64>,
     /// Stop after N tokens
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub(crate) max_tokens: Option<u64>,
     /// Stop after this cost in dollars
-    #[arg(long, value_name = "AMOUNT")]
+    #[arg(long, value_name = "AMOUNT", help_heading = "Limits")]
     pub(crate) max_cost: Option<Cost>,
     /// Stop after this time, such as 90s, 10m or 1h30m
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Limits")]
     pub(crate) timeout: Option<Timeout>,
 }
 
@@ -139,10 +145,10 @@ pub(crate) struct BoundsArgs {
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct RecordingArgs {
     /// Write the whole run to FILE as a scenario when it stops; `--model scripted:FILE` replays it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "For programs")]
     pub(crate) record: Option<PathBuf>,
     /// Let --record overwrite an existing file
-    #[arg(long, requires = "record")]
+    #[arg(long, requires = "record", help_heading = "For programs")]
     pub(crate) force: bool,
 }
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use crate::complete;
+
 use super::removal::RemovalArgs;
 
 #[derive(Debug, clap::Args)]
@@ -47,7 +49,7 @@ pub(crate) struct RunsListArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsShowArgs {
     /// The run: its id, the start or end of it, or `latest`
-    #[arg(value_name = "RUN", default_value = "latest")]
+    #[arg(value_name = "RUN", default_value = "latest", add = complete::runs())]
     pub(crate) run: String,
     /// Print JSON
     #[arg(long)]
@@ -57,7 +59,7 @@ pub(crate) struct RunsShowArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsLogsArgs {
     /// The run: its id, the start or end of it, or `latest`
-    #[arg(value_name = "RUN", default_value = "latest")]
+    #[arg(value_name = "RUN", default_value = "latest", add = complete::runs())]
     pub(crate) run: String,
     /// Print the journal, one JSON event per line
     #[arg(long)]
@@ -67,7 +69,7 @@ pub(crate) struct RunsLogsArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsForkArgs {
     /// The run: its id, the start or end of it, or `latest`
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = complete::runs())]
     pub(crate) run: String,
     /// The node to start from; NODE#2 is its second visit [default visit: the last]
     #[arg(long, value_name = "NODE[#VISIT]")]
@@ -86,7 +88,7 @@ pub(crate) struct RunsForkArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsRevertArgs {
     /// The run: its id, the start or end of it, or `latest`
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = complete::runs())]
     pub(crate) run: String,
     /// Undo only what it wrote at this node; NODE#2 is its second visit [default visit: the last]
     #[arg(long, value_name = "NODE[#VISIT]")]
@@ -105,7 +107,7 @@ pub(crate) struct RunsRevertArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsRmArgs {
     /// Runs: their ids, the start or end of them, or `latest`
-    #[arg(required = true, value_name = "RUN")]
+    #[arg(required = true, value_name = "RUN", add = complete::runs())]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
     pub(crate) removal: RemovalArgs,
@@ -140,7 +142,7 @@ pub(crate) struct ProjectsListArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RelinkArgs {
     /// The project: its id, the start of it, its name or its old folder
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", add = complete::projects())]
     pub(crate) project: String,
     /// Its new folder
     #[arg(value_name = "DIR")]
@@ -150,7 +152,7 @@ pub(crate) struct RelinkArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ForgetArgs {
     /// The project: its id, the start of it, its name or its folder
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", add = complete::projects())]
     pub(crate) project: String,
     #[command(flatten)]
     pub(crate) removal: RemovalArgs,

@@ -3,6 +3,8 @@
 use clap::Subcommand;
 use clap_complete::Shell;
 
+use crate::complete;
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
@@ -14,7 +16,7 @@ pub(crate) enum ConfigCommand {
     /// Print a setting, or all of them (the default)
     Get {
         /// A setting, such as run.max-turns
-        #[arg(value_name = "KEY")]
+        #[arg(value_name = "KEY", add = complete::settings())]
         key: Option<String>,
         /// Print JSON
         #[arg(long)]
@@ -23,7 +25,7 @@ pub(crate) enum ConfigCommand {
     /// Change a setting; the rest of the file stays as it is
     Set {
         /// A setting, such as run.max-turns
-        #[arg(value_name = "KEY")]
+        #[arg(value_name = "KEY", add = complete::settings())]
         key: String,
         /// The new value
         #[arg(value_name = "VALUE", allow_hyphen_values = true)]

@@ -1,14 +1,19 @@
-//! `crewagent completions`: prints a shell completion script.
+//! `crewagent completions`: prints a shell completion script, which asks the program for completions.
 
-use clap::CommandFactory as _;
+use clap_complete::env::Shells;
 
-use crate::args::{Args, CompletionsArgs};
+use crate::args::CompletionsArgs;
+use crate::complete::VARIABLE;
 use crate::console::Console;
 use crate::outcome::Outcome;
 
 pub(crate) fn run(args: &CompletionsArgs, console: &mut Console) -> anyhow::Result<Outcome> {
+    let name = args.shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells.completer(&name);
+    let shell = shell.ok_or_else(|| anyhow::anyhow!("there are no completions for {name}"))?;
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "crewagent", &mut script);
+    shell.write_registration(VARIABLE, "crewagent", "crewagent", "crewagent", &mut script)?;
     console.text(&String::from_utf8(script)?);
     Ok(Outcome::Done)
 }

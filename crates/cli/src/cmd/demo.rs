@@ -91,7 +91,14 @@ pub(crate) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Outc
         resume_hint: ResumeHint::new(Some(&home)),
         farewell: Farewell::Tour,
     };
-    driver.drive_to_end(console)
+    let outcome = driver.drive_to_end(console)?;
+    let folder = paint::printable(&scratch.display().to_string());
+    let words = say!(
+        "The scratch folder stays, with the project and its history: {folder}. Remove it when you have seen enough.",
+        "临时文件夹会保留，里面有项目及其历史：{folder}。看够了就可以删除。"
+    );
+    console.line(paint::styled(QUIET, words));
+    Ok(outcome)
 }
 
 fn introduce(scratch: &Path, console: &mut Console) {

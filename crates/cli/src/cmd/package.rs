@@ -18,7 +18,7 @@ use crewagent_format::diagnostic::Severity;
 use crewagent_format::package::Package;
 use crewagent_source::inspect::{Inspected, inspect};
 
-use crate::args::PackageCommand;
+use crate::args::{PackageArgs, PackageCommand};
 use crate::console::Console;
 use crate::language::errors::shown;
 use crate::language::say;
@@ -26,11 +26,11 @@ use crate::outcome::{Outcome, UsageError};
 use crate::render::{self, ReportOptions};
 
 pub(crate) fn run(
-    command: PackageCommand,
+    args: PackageArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    match command {
+    match args.command.unwrap_or(PackageCommand::List(args.list)) {
         PackageCommand::Explain(args) => explain::run(&args, console),
         PackageCommand::New(args) => new::run(args, console),
         PackageCommand::Validate(args) => validate::run(&args, &Store::open(home)?, console),

@@ -74,7 +74,7 @@ fn list(args: &ProjectsListArgs, store: &Store, console: &mut Console) -> anyhow
             (WARNING, text!(" (gone)", "（已不在）"))
         };
         vec![
-            TableCell::new(NAME, project.id.as_str()),
+            TableCell::whole(NAME, project.id.as_str()),
             TableCell::new(Style::new(), &count(project).to_string()),
             TableCell::new(QUIET, project.last_package.as_deref().unwrap_or("-")),
             TableCell::new(style, &format!("{}{mark}", project.path.display())),

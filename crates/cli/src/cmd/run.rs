@@ -9,7 +9,8 @@ use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::{Runtime, StartRun};
-use crewagent_engine::store::{ImportError, Installed, Store};
+use crewagent_engine::store::{ImportError, Installed, PreparedImport, Store};
+use crewagent_format::diagnostic::Severity;
 
 use serde_json::json;
 
@@ -24,7 +25,7 @@ use crate::outcome::{Outcome, UsageError};
 use crate::render::{self, ReportOptions};
 use crate::resume_hint::ResumeHint;
 use crate::terminal::spinner::Spinner;
-use crate::{ask, interrupt, model, paint, terminal};
+use crate::{ask, interrupt, model, paint, shell, terminal};
 
 pub(crate) fn run(
     args: RunArgs,
@@ -36,14 +37,15 @@ pub(crate) fn run(
         .with_record(args.recording.record.as_ref());
     let store = Store::open(home.clone())?;
     // Errors of the command line are reported before anything is created.
+    let Some(package) = find(&args.package, &store, console)? else {
+        return Ok(Outcome::Invalid);
+    };
     let asked = args.conversation.model.as_deref();
     let model = model::open(asked, &store)?;
     let project = args.project.unwrap_or_else(|| PathBuf::from("."));
     project_folder(&project)?;
     let recorder = Recorder::open(&args.recording)?;
-    let Some(package) = installed(&args.package, &store, console)? else {
-        return Ok(Outcome::Invalid);
-    };
+    let package = package.install(console)?;
     let settings = chosen_settings(&args.conversation, &args.bounds, &store)?;
     let model = model::tiered(model, &settings, &store);
     let plan = StartRun {
@@ -239,6 +241,68 @@ pub(crate) fn bounded(mut settings: RunSettings, bounds: &BoundsArgs) -> RunSett
     settings
 }
 
+/// A package that was found and checked; one outside the store is not imported yet.
+pub(crate) enum RunnablePackage<'s> {
+    Installed(Installed),
+    Checked(Box<PreparedImport<'s>>, PathBuf),
+}
+
+/// Finds the package that PACKAGE means, and changes nothing. Prints the findings of an invalid one and returns none.
+pub(crate) fn find<'s>(
+    reference: &Path,
+    store: &'s Store,
+    console: &mut Console,
+) -> anyhow::Result<Option<RunnablePackage<'s>>> {
+    let packages = store.packages();
+    if !is_path(reference) {
+        let name = reference.to_string_lossy();
+        let found = packages.find(&name).map_err(|error| {
+            UsageError(say!(
+                "{} (and no file or folder has this name)",
+                "{}（也没有这个名称的文件或文件夹）",
+                shown(&error)
+            ))
+        })?;
+        return Ok(Some(RunnablePackage::Installed(found)));
+    }
+    match packages.prepare(reference) {
+        Ok(prepared) => {
+            super::package::announce(prepared.package(), console);
+            Ok(Some(RunnablePackage::Checked(Box::new(prepared), reference.to_owned())))
+        }
+        Err(ImportError::Rejected(rejection)) => {
+            let (name, options) = (reference.display().to_string(), ReportOptions::ASIDE);
+            render::findings(&name, &rejection.findings, &rejection.sources, options, console);
+            console.error(paint::styled(paint::QUIET, text!("Nothing was run.", "没有运行。")));
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl RunnablePackage<'_> {
+    /// Returns the package in the store; one from outside is imported. Its warnings are for its author, so one line says
+    /// where they are.
+    pub(crate) fn install(self, console: &mut Console) -> anyhow::Result<Installed> {
+        let (prepared, path) = match self {
+            Self::Installed(installed) => return Ok(installed),
+            Self::Checked(prepared, path) => (prepared, path),
+        };
+        let imported = prepared.commit(&mut || super::package::waiting(console))?;
+        let warnings = imported.findings.count(Severity::Warning);
+        if warnings > 0 {
+            let count = paint::counted(warnings, ("warning", "个警告"));
+            let (name, path) = (&imported.installed.name, shell::path(&path));
+            let line = say!(
+                "{name} has {count} for its author: crewagent package validate {path}",
+                "{name} 有 {count}，供作者查看：crewagent package validate {path}"
+            );
+            console.error(paint::styled(paint::QUIET, paint::printable(&line)));
+        }
+        Ok(imported.installed)
+    }
+}
+
 /// Returns the package in the store that PACKAGE means; files and folders are imported first. Prints the findings of an
 /// invalid one and returns none.
 pub(crate) fn installed(
@@ -246,46 +310,8 @@ pub(crate) fn installed(
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Option<Installed>> {
-    let packages = store.packages();
-    if !is_path(reference) {
-        let name = reference.to_string_lossy();
-        return Ok(Some(packages.find(&name).map_err(|error| {
-            UsageError(say!(
-                "{} (and no file or folder has this name)",
-                "{}（也没有这个名称的文件或文件夹）",
-                shown(&error)
-            ))
-        })?));
-    }
-    let shown = reference.display().to_string();
-    let imported = packages.prepare(reference).and_then(|prepared| {
-        super::package::announce(prepared.package(), console);
-        prepared.commit(&mut || super::package::waiting(console))
-    });
-    match imported {
-        Ok(imported) => {
-            if !imported.findings.is_empty() {
-                render::findings(
-                    &shown,
-                    &imported.findings,
-                    &imported.sources,
-                    ReportOptions::ASIDE,
-                    console,
-                );
-            }
-            Ok(Some(imported.installed))
-        }
-        Err(ImportError::Rejected(rejection)) => {
-            render::findings(
-                &shown,
-                &rejection.findings,
-                &rejection.sources,
-                ReportOptions::ASIDE,
-                console,
-            );
-            console.error(paint::styled(paint::QUIET, text!("Nothing was run.", "没有运行。")));
-            Ok(None)
-        }
-        Err(error) => Err(error.into()),
+    match find(reference, store, console)? {
+        Some(found) => Ok(Some(found.install(console)?)),
+        None => Ok(None),
     }
 }

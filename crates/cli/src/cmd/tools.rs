@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::agent;
 use super::run::{bounded, installed};
-use crate::args::{ToolsCommand, ToolsListArgs};
+use crate::args::{ToolsArgs, ToolsCommand, ToolsListArgs};
 use crate::console::Console;
 use crate::language::{say, text};
 use crate::outcome::Outcome;
@@ -17,11 +17,11 @@ use crate::paint::{self, ERROR, GOOD, NAME, QUIET, WARNING};
 use crate::render::table::{TableCell, table};
 
 pub(crate) fn run(
-    command: ToolsCommand,
+    args: ToolsArgs,
     home: Option<PathBuf>,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let ToolsCommand::List(args) = command;
+    let args = args.command.map(|ToolsCommand::List(args)| *args).unwrap_or_default();
     list(&args, home, console)
 }
 

@@ -52,6 +52,27 @@ pub(crate) enum Bar {
     Warnings,
 }
 
+/// Returns the path of a file of a package from the current folder, so that terminals can open it. The package is as the user
+/// named it.
+pub(crate) fn path_of(package: &str, file: &str) -> String {
+    let folder = package.trim_start_matches("./").trim_end_matches('/');
+    match (folder, file) {
+        ("" | ".", file) => file.to_owned(),
+        (folder, "") => folder.to_owned(),
+        (folder, file) => format!("{folder}/{file}"),
+    }
+}
+
+/// Returns the name of a package for its summary; the current folder has one, too.
+fn title(package: &str) -> String {
+    let current =
+        || Some(std::env::current_dir().ok()?.file_name()?.to_string_lossy().into_owned());
+    match package {
+        "." | "./" => current().unwrap_or_else(|| package.to_owned()),
+        package => package.to_owned(),
+    }
+}
+
 /// Prints the findings of one package and their number.
 pub(crate) fn findings(
     name: &str,
@@ -68,7 +89,8 @@ pub(crate) fn findings(
         let of_code = shown.entry(found.code).or_default();
         let fits = *of_code < SHOWN_PER_CODE && total < SHOWN_PER_PACKAGE;
         if options.amount == Amount::All || fits {
-            console.line_to(options.stream, renderer.render(&[group(found, sources)]));
+            let group = group(found, name, sources);
+            console.line_to(options.stream, renderer.render(&[group]));
             console.line_to(options.stream, "");
             *of_code += 1;
             total += 1;
@@ -101,7 +123,7 @@ fn summary(
     console: &mut Console,
 ) {
     let (errors, warnings) = (findings.count(Severity::Error), findings.count(Severity::Warning));
-    let name = paint::styled(NAME, paint::printable(name));
+    let name = paint::styled(NAME, paint::printable(&title(name)));
     let mut print = |text: String| console.line_to(options.stream, text);
     if findings.is_empty() {
         let ok = paint::styled(GOOD, text!("ok", "通过"));
@@ -124,7 +146,7 @@ fn summary(
         paint::styled(GOOD, text!("ok", "通过"))
     };
     let reason = if too_strict {
-        text!(" (warnings count with `--strict`)", "（`--strict` 把警告算作错误）")
+        text!(" (warnings count with `--deny-warnings`)", "（`--deny-warnings` 把警告算作错误）")
     } else {
         ""
     };
@@ -159,7 +181,7 @@ fn summary(
 }
 
 /// Builds the renderer's element for one finding.
-fn group(found: &Diagnostic, sources: &Sources) -> Group<'static> {
+fn group(found: &Diagnostic, package: &str, sources: &Sources) -> Group<'static> {
     let level = match found.severity() {
         Severity::Error => Level::ERROR.with_name(text!("error", "错误")),
         Severity::Warning => Level::WARNING.with_name(text!("warning", "警告")),
@@ -167,12 +189,12 @@ fn group(found: &Diagnostic, sources: &Sources) -> Group<'static> {
     let mut group = Group::with_title(
         level.primary_title(paint::printable(&found.message)).id(found.code.as_str()),
     );
-    group = match excerpt(&found.place, sources) {
+    group = match excerpt(&found.place, package, sources) {
         Some(excerpt) => group.element(excerpt.snippet(AnnotationKind::Primary, None)),
-        None => group.element(origin(&found.place)),
+        None => group.element(origin(&found.place, package)),
     };
     if let Some(related) = &found.related
-        && let Some(excerpt) = excerpt(&related.place, sources)
+        && let Some(excerpt) = excerpt(&related.place, package, sources)
     {
         group = group.element(
             excerpt.snippet(AnnotationKind::Context, Some(paint::printable(&related.message))),
@@ -186,10 +208,11 @@ fn group(found: &Diagnostic, sources: &Sources) -> Group<'static> {
 }
 
 /// Formats a location without a source line.
-fn origin(place: &Location) -> Origin<'static> {
-    let file =
-        if place.file.is_empty() { text!("(package)", "（整个包）") } else { &place.file };
-    let origin = Origin::path(paint::printable(file));
+fn origin(place: &Location, package: &str) -> Origin<'static> {
+    let path = path_of(package, &place.file);
+    let path =
+        if path.is_empty() { text!("(package)", "（整个包）").to_owned() } else { path };
+    let origin = Origin::path(paint::printable(&path));
     match place.position {
         Some(position) => origin.line(position.line).char_column(position.column),
         None => origin,
@@ -215,7 +238,7 @@ impl Excerpt {
     }
 }
 
-fn excerpt(place: &Location, sources: &Sources) -> Option<Excerpt> {
+fn excerpt(place: &Location, package: &str, sources: &Sources) -> Option<Excerpt> {
     let (span, position, text) = (place.span?, place.position?, sources.get(&place.file)?);
     let start = text.get(..span.start)?.rfind('\n').map_or(0, |newline| newline + 1);
     let line = text.get(start..)?.lines().next().unwrap_or_default();
@@ -224,7 +247,8 @@ fn excerpt(place: &Location, sources: &Sources) -> Option<Excerpt> {
     }
     let mark_start = (span.start - start).min(line.len());
     let (line, mark) = cleaned(line, mark_start..(span.end - start).clamp(mark_start, line.len()));
-    Some(Excerpt { file: paint::printable(&place.file), line, number: position.line, mark })
+    let file = paint::printable(&path_of(package, &place.file));
+    Some(Excerpt { file, line, number: position.line, mark })
 }
 
 /// Replaces unsafe characters of the line and moves the mark accordingly. The renderer handles tabs.
@@ -244,6 +268,21 @@ fn cleaned(line: &str, mark: Range<usize>) -> (String, Range<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_can_be_opened_from_the_current_folder() {
+        for (package, file, expected) in [
+            (".", "bmad.json", "bmad.json"),
+            ("./", "bmad.json", "bmad.json"),
+            ("./my-flow/", "steps/a.md", "my-flow/steps/a.md"),
+            ("../my-flow", "bmad.json", "../my-flow/bmad.json"),
+            ("/tmp/x.bmad", "bmad.json", "/tmp/x.bmad/bmad.json"),
+            ("x.bmad", "", "x.bmad"),
+            (".", "", ""),
+        ] {
+            assert_eq!(path_of(package, file), expected);
+        }
+    }
 
     #[test]
     fn an_excerpt_cannot_steer_the_terminal_and_keeps_its_mark() {

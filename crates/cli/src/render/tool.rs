@@ -6,12 +6,14 @@ use crewagent_source::bytes;
 use serde_json::Value as Json;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::flow::Width;
+use super::flow::{Width, indented};
 use crate::language::{say, text};
 use crate::paint::{self, ERROR, GOOD, QUIET};
 
-/// Maximum width of a refusal where there is no terminal to measure.
-const REASON: usize = 160;
+/// Maximum width of the reason of a refusal.
+const MOST_REASON: usize = 600;
+/// Column of a reason below its call.
+const REASON_MARGIN: usize = 6;
 
 /// Formats a finished call.
 pub(crate) fn line(tool: &str, subject: Option<&str>, answer: &Answer, width: Width) -> String {
@@ -21,20 +23,26 @@ pub(crate) fn line(tool: &str, subject: Option<&str>, answer: &Answer, width: Wi
     let used = 4 + tool.width() + subject.width() + 2;
     let room = match width {
         Width::Columns(columns) => columns.saturating_sub(used + 1),
-        Width::Endless => REASON,
+        Width::Endless => usize::MAX,
     };
     let result = answer.result.inline().and_then(|text| serde_json::from_str::<Json>(text).ok());
     match answer.refused {
         Some(code) => {
             let reason = reason(code, result.as_ref(), subject.trim());
             let code = code_of(code);
-            let reason = paint::fitted(&reason, room.saturating_sub(code.len() + 1).max(24));
-            let what = paint::styled(ERROR, format_args!("{code} {reason}").to_string().trim_end());
-            format!(
-                "  {} {tool}{}  {what}\n",
-                paint::styled(ERROR, "✗"),
-                paint::styled(QUIET, subject)
-            )
+            let what = paint::fitted(&format!("{code} {reason}"), MOST_REASON);
+            let subject = paint::styled(QUIET, subject);
+            // A reason that does not fit beside the call stands below it, whole.
+            let what = match what.trim_end() {
+                what if what.width() <= room => format!("  {}", paint::styled(ERROR, what)),
+                what => {
+                    let lines = indented(what, REASON_MARGIN, width);
+                    let lines = lines.lines().map(|line| paint::styled(ERROR, line.trim_start()));
+                    let margin = " ".repeat(REASON_MARGIN);
+                    lines.map(|line| format!("\n{margin}{line}")).collect()
+                }
+            };
+            format!("  {} {tool}{subject}{what}\n", paint::styled(ERROR, "✗"))
         }
         None => {
             let detail = detail(&tool, subject.trim(), result.as_ref(), answer);

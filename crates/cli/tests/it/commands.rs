@@ -52,12 +52,167 @@ fn the_json_report_has_places_and_counts() {
 }
 
 #[test]
-fn warnings_pass_unless_strict() {
+fn findings_have_paths_that_can_be_opened() {
+    let world = CliFixture::new();
+    copy_folder(&bad_edge(), &world.path("flows/mine"));
+    let from_above = world.run(&["package", "validate", "flows/mine"]);
+    assert!(from_above.out.contains("--> flows/mine/workflow.graph.json:"), "{}", from_above.out);
+    let mut inside = world.command();
+    inside.args(["package", "validate"]).current_dir(world.path("flows/mine"));
+    let inside = String::from_utf8(inside.output().unwrap().stdout).unwrap();
+    assert!(inside.contains("--> workflow.graph.json:"), "{inside}");
+    assert!(inside.contains("invalid mine: 1 error"), "{inside}");
+}
+
+#[test]
+fn findings_are_printed_for_editors_and_code_hosts() {
+    let world = CliFixture::new();
+    copy_folder(&bad_edge(), &world.path("mine"));
+    let run = |format: &str| {
+        let ran = world.run(&["package", "validate", "mine", "--format", format]);
+        assert_eq!((ran.code, ran.err.as_str()), (2, ""), "{format}");
+        ran.out
+    };
+    let short = run("short");
+    let line = short.strip_prefix("mine/workflow.graph.json:").unwrap();
+    assert!(line.contains(": error[BM503]: ") && short.lines().count() == 1, "{short}");
+    let github = run("github");
+    assert!(github.starts_with("::error file=mine/workflow.graph.json,line="), "{github}");
+    assert!(github.contains(",title=BM503::") && github.lines().count() == 1, "{github}");
+    assert_eq!(run("json"), world.run(&["package", "validate", "mine", "--json"]).out);
+}
+
+/// Returns what SARIF 2.1.0 requires of the parts that are written.
+fn sarif_schema() -> serde_json::Value {
+    let message = serde_json::json!({
+        "type": "object", "required": ["text"], "properties": { "text": { "type": "string", "minLength": 1 } },
+    });
+    let level = serde_json::json!({ "enum": ["none", "note", "warning", "error"] });
+    let number = serde_json::json!({ "type": "integer", "minimum": 1 });
+    let location = serde_json::json!({
+        "type": "object",
+        "required": ["physicalLocation"],
+        "properties": { "physicalLocation": {
+            "required": ["artifactLocation"],
+            "additionalProperties": false,
+            "properties": {
+                "artifactLocation": {
+                    "required": ["uri"],
+                    "properties": { "uri": { "type": "string", "format": "uri-reference", "pattern": "^[^ ]+$" } },
+                },
+                "region": {
+                    "additionalProperties": false,
+                    "required": ["startLine", "startColumn"],
+                    "properties": {
+                        "startLine": number, "startColumn": number, "endLine": number, "endColumn": number,
+                    },
+                },
+            },
+        } },
+    });
+    serde_json::json!({
+        "type": "object",
+        "required": ["version", "runs"],
+        "properties": {
+            "$schema": { "type": "string" },
+            "version": { "const": "2.1.0" },
+            "runs": { "type": "array", "minItems": 1, "items": {
+                "required": ["tool", "results"],
+                "additionalProperties": false,
+                "properties": {
+                    "tool": { "required": ["driver"], "properties": { "driver": {
+                        "required": ["name", "rules"],
+                        "properties": { "rules": { "type": "array", "minItems": 1, "uniqueItems": true, "items": {
+                            "required": ["id"],
+                            "properties": {
+                                "id": { "type": "string" },
+                                "shortDescription": message,
+                                "help": message,
+                                "defaultConfiguration": { "properties": { "level": level } },
+                            },
+                        } } },
+                    } } },
+                    "columnKind": { "enum": ["utf16CodeUnits", "unicodeCodePoints"] },
+                    "invocations": { "type": "array", "items": { "required": ["executionSuccessful"] } },
+                    "results": { "type": "array", "minItems": 1, "items": {
+                        "required": ["message", "ruleId", "ruleIndex", "level", "locations"],
+                        "properties": {
+                            "message": message,
+                            "level": level,
+                            "ruleIndex": { "type": "integer", "minimum": 0 },
+                            "locations": { "type": "array", "minItems": 1, "items": location },
+                            "relatedLocations": { "type": "array", "uniqueItems": true, "items": location },
+                        },
+                    } },
+                },
+            } },
+        },
+    })
+}
+
+#[test]
+fn a_sarif_log_has_what_its_schema_requires() {
+    let world = CliFixture::new();
+    copy_folder(&bad_edge(), &world.path("my flow"));
+    let double = repository().join("tests/packages/bad/BM501-duplicate-node-id/package");
+    copy_folder(&double, &world.path("double"));
+    let ran = world.run(&[
+        "package",
+        "validate",
+        "my flow",
+        "double",
+        "missing.bmad",
+        "--format",
+        "sarif",
+    ]);
+    assert_eq!(ran.code, 2);
+    let log: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let schema = jsonschema::validator_for(&sarif_schema()).unwrap();
+    let problems: Vec<String> = schema.iter_errors(&log).map(|error| error.to_string()).collect();
+    assert_eq!(problems, Vec::<String>::new(), "{}", ran.out);
+    let run = &log["runs"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    for result in run["results"].as_array().unwrap() {
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+    }
+    let first = &run["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(first["artifactLocation"]["uri"], "my%20flow/workflow.graph.json");
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+    let failure =
+        run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].as_str();
+    assert!(failure.unwrap().contains("missing.bmad"), "{failure:?}");
+}
+
+#[test]
+fn results_of_packages_are_there_as_json() {
+    let world = CliFixture::new();
+    let json = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&world.run(args).out).unwrap()
+    };
+    let packed = json(&["package", "pack", &example("hello-branch"), "-o", "a.bmad", "--json"]);
+    assert_eq!(packed["path"], "a.bmad");
+    let bad = bad_edge();
+    let imported = json(&["package", "import", "a.bmad", bad.to_str().unwrap(), "--json"]);
+    assert_eq!(imported["packages"][0]["outcome"], "new");
+    assert_eq!(imported["packages"][0]["sha256"], packed["sha256"]);
+    assert_eq!(imported["packages"][1]["outcome"], "rejected");
+    assert_eq!(json(&["package", "explain", "BM503", "--json"])["name"], "unknown-edge-end");
+    assert_eq!(json(&["package", "--json"])["packages"].as_array().unwrap().len(), 1);
+}
+
+/// Returns the package with an edge that leads nowhere.
+fn bad_edge() -> std::path::PathBuf {
+    repository().join("tests/packages/bad/BM503-unknown-edge-end/package")
+}
+
+#[test]
+fn warnings_pass_unless_denied() {
     let world = CliFixture::new();
     let warned = repository().join("tests/packages/bad/BM607-no-goal/package");
     let warned = warned.to_str().unwrap();
     assert_eq!(world.run(&["package", "validate", warned]).code, 0);
-    assert_eq!(world.run(&["package", "validate", "--strict", warned]).code, 2);
+    assert_eq!(world.run(&["package", "validate", "--deny-warnings", warned]).code, 2);
 }
 
 #[test]
@@ -111,7 +266,7 @@ fn a_package_lives_in_the_store_until_it_is_removed() {
             .starts_with("already imported")
     );
     let listed = world.run(&["package", "list"]).out;
-    assert_eq!(listed.lines().count(), 1, "{listed}");
+    assert_eq!(listed.lines().count(), 2, "{listed}");
     assert!(
         world
             .run(&["package", "show", "hello-branch@0.1.0"])
@@ -152,7 +307,7 @@ fn a_new_package_validates_packs_and_draws() {
             "A \"test\"",
         ]);
         assert_eq!(made.code, 0, "{made:?}");
-        let checked = world.run(&["package", "validate", "--strict", template]);
+        let checked = world.run(&["package", "validate", "--deny-warnings", template]);
         assert!(checked.out.contains("no errors, no warnings"), "{checked:?}");
         assert_eq!(world.run(&["package", "pack", template, "-o", "x.bmad"]).code, 0);
         assert!(world.run(&["package", "graph", template]).out.contains("flowchart TD"));
@@ -300,11 +455,11 @@ fn exit_codes_tell_a_wrong_name_from_a_failing_disk() {
 }
 
 #[test]
-fn strict_says_why_it_fails() {
+fn denied_warnings_are_the_reason() {
     let world = CliFixture::new();
     let warned = repository().join("tests/packages/bad/BM607-no-goal/package");
-    let ran = world.run(&["package", "validate", "--strict", warned.to_str().unwrap()]);
-    assert!(ran.out.contains("invalid") && ran.out.contains("--strict"), "{}", ran.out);
+    let ran = world.run(&["package", "validate", "--deny-warnings", warned.to_str().unwrap()]);
+    assert!(ran.out.contains("invalid") && ran.out.contains("--deny-warnings"), "{}", ran.out);
 }
 
 #[test]

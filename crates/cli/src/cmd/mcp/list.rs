@@ -46,7 +46,7 @@ pub(super) fn run(
     };
     let rows: Vec<Vec<TableCell>> = servers.iter().map(row).collect();
     console.text(&table(
-        &[text!("name", "名称"), text!("state", "状态"), text!("reached by", "连接方式")],
+        &[text!("NAME", "名称"), text!("STATE", "状态"), text!("REACHED BY", "连接方式")],
         &rows,
     ));
     if !policy.enabled && servers.values().any(|server| server.enabled) {

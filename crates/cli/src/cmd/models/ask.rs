@@ -10,6 +10,9 @@ use super::add::NewKey;
 use crate::args::ModelsAddArgs;
 use crate::language::text;
 
+/// The profile of servers that are not known.
+const GENERIC: &str = "generic";
+
 type AskResult<T> = Result<T, InquireError>;
 
 /// Returns the flags completed by the answers; none when the user cancels.
@@ -83,7 +86,7 @@ fn questions(
         false => new_key(&args, &profile)?,
     };
     if args.name.is_none() {
-        let suggested = free_name(&name, settings);
+        let suggested = free_name(&short_name(&name, args.model.as_deref()), settings);
         let own = Text::new(text!("What do you want to call it?", "你想叫它什么？"))
             .with_default(&suggested)
             .prompt()?;
@@ -137,9 +140,28 @@ fn new_key(args: &ModelsAddArgs, profile: &Profile) -> AskResult<Option<NewKey>>
     Ok(typed_key(prompt)?.map(|text| NewKey { text, place }))
 }
 
+/// Returns a name for a model: that of its provider, or of an unknown server that of the model itself.
+fn short_name(profile: &str, model: Option<&str>) -> String {
+    let own = model.and_then(|model| model.rsplit('/').next());
+    let own = own.filter(|own| profile == GENERIC && !own.contains(char::is_whitespace));
+    own.filter(|own| !own.is_empty()).unwrap_or(profile).to_owned()
+}
+
 /// Returns a name that is not taken.
 fn free_name(wanted: &str, settings: &Settings) -> String {
     let numbered = (2..).map(|number| format!("{wanted}-{number}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
     names.find(|name| !settings.models.contains_key(name)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_of_an_unknown_server_is_called_by_its_own_name() {
+        assert_eq!(short_name("generic", Some("org/qwen3:8b")), "qwen3:8b");
+        assert_eq!(short_name("generic", Some("a b")), "generic");
+        assert_eq!(short_name("deepseek", Some("v4")), "deepseek");
+    }
 }

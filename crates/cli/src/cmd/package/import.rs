@@ -5,7 +5,9 @@ use std::path::Path;
 use crewagent_engine::store::{self, ImportError, Imported, Store};
 use crewagent_format::package::Package;
 use crewagent_source::bytes;
+use serde_json::{Value as Json, json};
 
+use super::list::as_json;
 use crate::args::ImportArgs;
 use crate::console::Console;
 use crate::language::{say, text};
@@ -18,34 +20,49 @@ pub(super) fn run(
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let mut outcome = Outcome::Done;
+    let (mut outcome, mut reports) = (Outcome::Done, Vec::new());
     for path in &args.packages {
-        let one =
-            import(path, store, console).unwrap_or_else(|error| Outcome::of_error(&error, console));
-        outcome = outcome.max(one);
+        let one = import(path, args.json, store, console).unwrap_or_else(|error| {
+            let outcome = Outcome::of_error(&error, console);
+            (outcome, json!({ "outcome": "failed", "problem": format!("{error:#}") }))
+        });
+        let mut report = one.1;
+        report["source"] = json!(path);
+        reports.push(report);
+        outcome = outcome.max(one.0);
+    }
+    if args.json {
+        console.line(paint::json(&json!({ "packages": reports })));
     }
     Ok(outcome)
 }
 
-fn import(path: &Path, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
-    let shown = path.display().to_string();
+/// Imports one package and returns the outcome, also as JSON.
+fn import(
+    path: &Path,
+    is_json: bool,
+    store: &Store,
+    console: &mut Console,
+) -> anyhow::Result<(Outcome, Json)> {
+    let name = path.display().to_string();
     match store.packages().prepare(path) {
         Ok(prepared) => {
             announce(prepared.package(), console);
             let imported = prepared.commit(&mut || waiting(console))?;
-            report(&shown, &imported, console);
-            Ok(Outcome::Done)
+            report(&name, &imported, is_json, console);
+            let mut report = as_json(&imported.installed);
+            report["outcome"] = json!(match imported.outcome {
+                store::ImportOutcome::New => "new",
+                store::ImportOutcome::AlreadyThere => "already-there",
+                store::ImportOutcome::Repaired => "repaired",
+            });
+            Ok((Outcome::Done, report))
         }
         Err(ImportError::Rejected(rejection)) => {
-            render::findings(
-                &shown,
-                &rejection.findings,
-                &rejection.sources,
-                ReportOptions::ASIDE,
-                console,
-            );
+            let options = ReportOptions::ASIDE;
+            render::findings(&name, &rejection.findings, &rejection.sources, options, console);
             console.error(text!("Nothing was imported.", "没有导入任何内容。"));
-            Ok(Outcome::Invalid)
+            Ok((Outcome::Invalid, json!({ "outcome": "rejected" })))
         }
         Err(error) => Err(error.into()),
     }
@@ -73,7 +90,7 @@ pub(crate) fn announce(package: &Package, console: &mut Console) {
     }
 }
 
-fn report(shown: &str, imported: &Imported, console: &mut Console) {
+fn report(shown: &str, imported: &Imported, is_json: bool, console: &mut Console) {
     if !imported.findings.is_empty() {
         render::findings(
             shown,
@@ -82,6 +99,9 @@ fn report(shown: &str, imported: &Imported, console: &mut Console) {
             ReportOptions::ASIDE,
             console,
         );
+    }
+    if is_json {
+        return;
     }
     let installed = &imported.installed;
     let name = paint::styled(

@@ -1,15 +1,17 @@
 //! `crewagent package list`: lists the packages in the store.
 
+use anstyle::Style;
 use crewagent_engine::store::{Installed, Store};
 use crewagent_source::bytes;
 use serde_json::json;
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::ListArgs;
 use crate::console::Console;
 use crate::language::text;
 use crate::outcome::Outcome;
 use crate::paint::{self, NAME, QUIET, WARNING};
+use crate::render::table::{TableCell, table};
+use crate::when::date;
 
 pub(super) fn run(
     args: &ListArgs,
@@ -30,25 +32,25 @@ pub(super) fn run(
     if listing.installed.is_empty() && listing.damaged.is_empty() {
         console.line(text!("No packages yet. Import one with `crewagent package import PACKAGE`, or make one with `crewagent package new`.", "还没有包。用 `crewagent package import PACKAGE` 导入，或用 `crewagent package new` 新建。"));
     }
-    let names: Vec<String> =
-        listing.installed.iter().map(|package| paint::printable(&package.name)).collect();
-    let name_width = names.iter().map(|name| name.width()).max().unwrap_or(0);
-    let version_width = listing
-        .installed
-        .iter()
-        .map(|package| package.version.to_string().len())
-        .max()
-        .unwrap_or(0);
-    for (package, name) in listing.installed.iter().zip(&names) {
-        let pad = " ".repeat(name_width - name.width());
-        let version = format!("{:version_width$}", package.version.to_string());
-        let date = package.imported.to_string().chars().take(10).collect::<String>();
-        let details = format!("{}  {date}  {}", package.digest.short(), bytes(package.bytes));
-        console.line(format_args!(
-            "{}{pad}  {version}  {}",
-            paint::styled(NAME, name),
-            paint::styled(QUIET, details)
-        ));
+    let row = |package: &Installed| {
+        vec![
+            TableCell::new(NAME, &package.name),
+            TableCell::new(Style::new(), &package.version.to_string()),
+            TableCell::whole(QUIET, &package.digest.short()),
+            TableCell::new(QUIET, &date(package.imported)),
+            TableCell::right(QUIET, &bytes(package.bytes)),
+        ]
+    };
+    let rows: Vec<Vec<TableCell>> = listing.installed.iter().map(row).collect();
+    if !rows.is_empty() {
+        let heading = [
+            text!("PACKAGE", "包"),
+            text!("VERSION", "版本"),
+            text!("DIGEST", "摘要"),
+            text!("IMPORTED", "导入日期"),
+            text!("SIZE", "大小"),
+        ];
+        console.text(&table(&heading, &rows));
     }
     for damaged in &listing.damaged {
         let text = paint::printable(&damaged.to_string());
@@ -57,7 +59,7 @@ pub(super) fn run(
     Ok(Outcome::Done)
 }
 
-fn as_json(package: &Installed) -> serde_json::Value {
+pub(super) fn as_json(package: &Installed) -> serde_json::Value {
     json!({
         "name": package.name,
         "version": package.version,

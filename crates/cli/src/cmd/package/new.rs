@@ -40,7 +40,10 @@ pub(super) fn run(args: NewArgs, console: &mut Console) -> anyhow::Result<Outcom
     for (path, _) in &files {
         console.line(format_args!("  {path}"));
     }
-    console.line(format_args!("\nNext:\n  crewagent package validate {shown}\n  crewagent package graph {shown} -o graph.svg\n  crewagent package import {shown}"));
+    console.line(say!(
+        "\nNext:\n  crewagent package validate {shown}\n  crewagent run {shown}\n\nWithout a model, `--model scripted:FILE` answers from a file: docs/scenarios.md. `--record FILE` writes such a file.",
+        "\n下一步：\n  crewagent package validate {shown}\n  crewagent run {shown}\n\n没有模型时，`--model scripted:FILE` 从文件取回答：docs/scenarios.md。`--record FILE` 会写出这样的文件。"
+    ));
     Ok(Outcome::Done)
 }
 

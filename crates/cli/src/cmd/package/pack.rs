@@ -5,6 +5,7 @@ use std::path::Path;
 use crewagent_engine::store::Store;
 use crewagent_source::bytes;
 use crewagent_source::pack::{PackError, PackOutput, pack};
+use serde_json::json;
 
 use crate::args::PackArgs;
 use crate::console::Console;
@@ -37,6 +38,16 @@ pub(super) fn run(
                     ReportOptions::ASIDE,
                     console,
                 );
+            }
+            if args.json {
+                console.line(paint::json(&json!({
+                    "path": packed.path,
+                    "sha256": packed.digest,
+                    "files": packed.files,
+                    "bytes": packed.unpacked_bytes,
+                    "packedBytes": packed.packed_bytes,
+                })));
+                return Ok(Outcome::Done);
             }
             let (from, to) = (bytes(packed.unpacked_bytes), bytes(packed.packed_bytes));
             let name = paint::styled(NAME, packed.path.display());

@@ -1,5 +1,10 @@
 //! `crewagent package validate`: reports every mistake of every package at once.
 
+mod lines;
+mod sarif;
+
+use std::path::PathBuf;
+
 use crewagent_engine::store::Store;
 use crewagent_format::diagnostic::{Diagnostic, Location, Severity};
 use crewagent_source::inspect::Inspected;
@@ -10,78 +15,81 @@ use crate::console::Console;
 use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, ERROR};
-use crate::render::{self, Amount, Bar, ReportOptions};
+use crate::render::{self, Amount, Bar, ReportOptions, path_of};
+
+/// A package and what the check found.
+struct CheckedPackage {
+    /// The package as the user named it.
+    reference: String,
+    inspected: anyhow::Result<Inspected>,
+    passed: bool,
+}
 
 pub(super) fn run(
     args: &ValidateArgs,
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let mut outcome = Outcome::Done;
-    let mut reports = Vec::new();
-    for (index, reference) in args.packages.iter().enumerate() {
+    let check = |reference: &PathBuf| {
         let inspected = super::look_up(reference, store);
         let passed = inspected.as_ref().is_ok_and(|inspected| is_good(inspected, args));
-        if !passed {
-            outcome = Outcome::Invalid;
+        CheckedPackage { reference: reference.to_string_lossy().into_owned(), inspected, passed }
+    };
+    let packages: Vec<CheckedPackage> = args.packages.iter().map(check).collect();
+    let passed = packages.iter().all(|package| package.passed);
+    match if args.json { ReportFormat::Json } else { args.format } {
+        ReportFormat::Human => human(&packages, args, console),
+        ReportFormat::Short => lines::short(&packages, console),
+        ReportFormat::Github => lines::github(&packages, console),
+        ReportFormat::Sarif => console.line(paint::json(&sarif::log(&packages))),
+        ReportFormat::Json => {
+            let reports: Vec<Json> = packages.iter().map(report).collect();
+            console.line(paint::json(&json!({ "valid": passed, "packages": reports })));
         }
-        match args.format {
-            ReportFormat::Json => {
-                reports.push(report(&reference.to_string_lossy(), &inspected, passed))
+    }
+    Ok(if passed { Outcome::Done } else { Outcome::Invalid })
+}
+
+fn is_good(inspected: &Inspected, args: &ValidateArgs) -> bool {
+    inspected.package.is_some()
+        && (!args.deny_warnings || inspected.findings.count(Severity::Warning) == 0)
+}
+
+fn human(packages: &[CheckedPackage], args: &ValidateArgs, console: &mut Console) {
+    let amount = if args.all { Amount::All } else { Amount::Some };
+    let bar = if args.deny_warnings { Bar::Warnings } else { Bar::Errors };
+    let options = ReportOptions { amount, bar, ..ReportOptions::RESULT };
+    for (index, CheckedPackage { reference, inspected, .. }) in packages.iter().enumerate() {
+        if index > 0 {
+            console.line("");
+        }
+        match inspected {
+            Ok(inspected) => {
+                let Inspected { findings, sources, .. } = inspected;
+                render::findings(reference, findings, sources, options, console);
             }
-            ReportFormat::Human => {
-                if index > 0 {
-                    console.line("");
-                }
-                human(&reference.to_string_lossy(), &inspected, args, console);
+            Err(error) => {
+                Outcome::of_error(error, console);
             }
         }
     }
-    if args.format == ReportFormat::Json {
-        let valid = outcome == Outcome::Done;
-        console
-            .line(serde_json::to_string_pretty(&json!({ "valid": valid, "packages": reports }))?);
-    } else if args.packages.len() > 1 && outcome == Outcome::Invalid {
+    if packages.len() > 1 && packages.iter().any(|package| !package.passed) {
         console.line(say!(
             "\n{} not every package is valid",
             "\n{} 有的包无效",
             paint::styled(ERROR, text!("error:", "错误："))
         ));
     }
-    Ok(outcome)
 }
 
-fn is_good(inspected: &Inspected, args: &ValidateArgs) -> bool {
-    inspected.package.is_some()
-        && (!args.strict || inspected.findings.count(Severity::Warning) == 0)
-}
-
-fn human(
-    reference: &str,
-    inspected: &anyhow::Result<Inspected>,
-    args: &ValidateArgs,
-    console: &mut Console,
-) {
-    let amount = if args.all { Amount::All } else { Amount::Some };
-    let bar = if args.strict { Bar::Warnings } else { Bar::Errors };
-    let options = ReportOptions { amount, bar, ..ReportOptions::RESULT };
-    match inspected {
-        Ok(inspected) => {
-            render::findings(reference, &inspected.findings, &inspected.sources, options, console)
-        }
-        Err(error) => {
-            Outcome::of_error(error, console);
-        }
-    }
-}
-
-fn report(reference: &str, inspected: &anyhow::Result<Inspected>, passed: bool) -> Json {
+fn report(CheckedPackage { reference, inspected, passed }: &CheckedPackage) -> Json {
     match inspected {
         Err(error) => {
             json!({ "package": reference, "valid": false, "problem": format!("{error:#}"), "findings": [] })
         }
         Ok(inspected) => {
-            let findings: Vec<Json> = inspected.findings.iter().map(finding).collect();
+            let findings: Vec<Json> =
+                inspected.findings.iter().map(|found| finding(found, reference)).collect();
             let count = |severity| inspected.findings.count(severity);
             let total = count(Severity::Error) + count(Severity::Warning);
             let mut report = json!({ "package": reference, "valid": passed });
@@ -98,24 +106,25 @@ fn report(reference: &str, inspected: &anyhow::Result<Inspected>, passed: bool) 
     }
 }
 
-fn finding(found: &Diagnostic) -> Json {
+fn finding(found: &Diagnostic, package: &str) -> Json {
     let mut report = json!({ "code": found.code.as_str(), "name": found.code.name(), "severity": found.severity() });
-    put_place(&mut report, &found.place);
+    put_place(&mut report, &found.place, package);
     report["message"] = json!(found.message);
     if let Some(help) = &found.help {
         report["help"] = json!(help);
     }
     if let Some(related) = &found.related {
         let mut other = json!({});
-        put_place(&mut other, &related.place);
+        put_place(&mut other, &related.place, package);
         other["message"] = json!(related.message);
         report["related"] = other;
     }
     report
 }
 
-fn put_place(report: &mut Json, place: &Location) {
+fn put_place(report: &mut Json, place: &Location, package: &str) {
     report["file"] = json!(place.file);
+    report["path"] = json!(path_of(package, &place.file));
     if let Some(position) = place.position {
         report["line"] = json!(position.line);
         report["column"] = json!(position.column);

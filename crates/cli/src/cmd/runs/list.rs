@@ -61,7 +61,7 @@ fn human(
             .map_or(run.project_id.as_str(), |project| &project.name);
         let updated = run.updated.unwrap_or(run.created);
         vec![
-            TableCell::new(NAME, run.run_id.as_str()),
+            TableCell::whole(NAME, run.run_id.as_str()),
             TableCell::new(style(run.status), shown(run.status)),
             TableCell::new(Style::new(), &workflow(run)),
             TableCell::new(Style::new(), project),

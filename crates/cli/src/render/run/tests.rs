@@ -148,7 +148,7 @@ fn a_call_is_one_line_whatever_the_terminal() {
 }
 
 #[test]
-fn a_refusal_has_its_code_and_a_reason_that_fits() {
+fn a_refusal_has_its_code_and_its_whole_reason() {
     let missing = Refusal::new(RefusalCode::NotFound, "There is no `@project/a`.");
     check_lines(
         call("fs.read", "@project/a", refused(&missing)).into(),
@@ -160,7 +160,7 @@ fn a_refusal_has_its_code_and_a_reason_that_fits() {
     );
     check_lines(
         call("fs.apply_patch", "@state/workflow.md", refused(&long)).into(),
-        "  ✗ fs.apply_patch @state/workflow.md  E_INVALID_TRANSITION There is no edge from `…\n",
+        "  ✗ fs.apply_patch @state/workflow.md\n      E_INVALID_TRANSITION There is no edge from `one` to\n      `three` in this workflow\n",
     );
 }
 
