@@ -37,7 +37,8 @@ pub(crate) use self::removal::RemovalArgs;
 pub(crate) use self::run::{BoundsArgs, ConversationOptions, RecordingArgs, ResumeArgs, RunArgs};
 pub(crate) use self::runs::{
     ForgetArgs, ProjectsArgs, ProjectsCommand, ProjectsListArgs, RelinkArgs, RunsArgs, RunsCommand,
-    RunsForkArgs, RunsListArgs, RunsLogsArgs, RunsRevertArgs, RunsRmArgs, RunsShowArgs,
+    RunsForkArgs, RunsListArgs, RunsLogsArgs, RunsRenameArgs, RunsRevertArgs, RunsRmArgs,
+    RunsShowArgs,
 };
 pub(crate) use self::system::{
     CompletionsArgs, ConfigArgs, ConfigCommand, DemoArgs, DoctorArgs, UiArgs,

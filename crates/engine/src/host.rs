@@ -13,6 +13,7 @@ use thiserror::Error;
 
 pub use self::local::LocalHost;
 use crate::blobs::Blobs;
+use crate::disk::Folder;
 use crate::mounts::{Mounts, OpenError};
 use crate::step_log::StepLog;
 use crate::store::{NewRun, RunError, RunId, RunRecord};
@@ -50,6 +51,8 @@ pub struct RunFiles {
     pub blobs: Blobs,
     /// Folder of the user.
     pub project: PathBuf,
+    /// Folder of the run itself, if it is one of a store.
+    pub folder: Option<Folder>,
 }
 
 /// Reasons why a host cannot create or open a run.

@@ -11,6 +11,7 @@ mod runs;
 mod secrets;
 mod servers;
 mod settings;
+pub(crate) mod title;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -29,6 +29,8 @@ pub(crate) enum RunsCommand {
     Fork(RunsForkArgs),
     /// Undo what a run wrote to its project, all of it or from one node
     Revert(RunsRevertArgs),
+    /// Rename a run
+    Rename(RunsRenameArgs),
     /// Remove runs from the store; project files stay
     Rm(RunsRmArgs),
 }
@@ -102,6 +104,16 @@ pub(crate) struct RunsRevertArgs {
     /// Do not ask for confirmation; required where no terminal can ask
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunsRenameArgs {
+    /// The run: its id, the start or end of it, or `latest`
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Its new title
+    #[arg(value_name = "TITLE")]
+    pub(crate) title: String,
 }
 
 #[derive(Debug, clap::Args)]

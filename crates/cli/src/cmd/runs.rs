@@ -15,10 +15,11 @@ use crewagent_core::event::Phase;
 use crewagent_core::run::history::{Visit, named};
 use crewagent_engine::store::{Of, RunId, Status, Store};
 
-use crate::args::{RunsArgs, RunsCommand};
+use crate::args::{RunsArgs, RunsCommand, RunsRenameArgs};
 use crate::console::Console;
 use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
+use crate::paint::{self, GOOD, NAME};
 use crate::resume_hint::ResumeHint;
 
 /// The name of the newest run.
@@ -37,8 +38,21 @@ pub(crate) fn run(
         RunsCommand::Logs(args) => logs::run(&args, &store, console),
         RunsCommand::Fork(args) => fork::run(&args, &store, &resume_hint, console),
         RunsCommand::Revert(args) => revert::run(&args, &store, console),
+        RunsCommand::Rename(args) => rename(&args, &store, console),
         RunsCommand::Rm(args) => rm::run(&args, &store, console),
     }
+}
+
+fn rename(args: &RunsRenameArgs, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
+    let id = find(&args.run, store)?;
+    if args.title.trim().is_empty() {
+        return Err(UsageError(text!("a title must have words", "标题不能为空").to_owned()).into());
+    }
+    store.runs().rename(&id, &args.title)?;
+    let title = store.runs().summary(&id)?.title.unwrap_or_default();
+    let (done, id) = (paint::styled(GOOD, text!("renamed", "已重命名")), paint::styled(NAME, id));
+    console.line(format_args!("{done} {id} {}", paint::printable(&title)));
+    Ok(Outcome::Done)
 }
 
 /// Returns the run that the user means.

@@ -50,6 +50,8 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
      "查找含有某段文字的对话"),
     ("Rename a conversation",
      "重命名对话"),
+    ("Rename a run",
+     "重命名运行"),
     ("Remove conversations and the runs started from them; project files stay",
      "删除对话及由其开始的运行；项目文件保留"),
 

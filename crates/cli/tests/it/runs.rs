@@ -270,6 +270,22 @@ fn a_run_is_named_by_the_beginning_or_the_end_of_its_id() {
 }
 
 #[test]
+fn a_run_is_named_after_the_first_answer_until_it_is_renamed() {
+    let world = CliFixture::with_tiny();
+    world.run_tiny("tiny.yaml", &["--input", "a flyer", "--input", "thank you"]);
+    let titled = |title: &str| {
+        let listed = world.run(&["runs", "list", "--all", "--json"]).out;
+        assert!(listed.contains(&format!("\"title\": \"{title}\"")), "{listed}");
+    };
+    titled("a flyer");
+    let renamed = world.run(&["runs", "rename", "latest", " Flyers\tof May "]);
+    assert_eq!(renamed.code, 0, "{renamed:?}");
+    assert!(renamed.out.ends_with("Flyers of May\n"), "{renamed:?}");
+    titled("Flyers of May");
+    assert_eq!(world.run(&["runs", "rename", "latest", " "]).code, 2);
+}
+
+#[test]
 fn output_is_plain_in_a_pipe_and_under_no_color() {
     let world = CliFixture::with_tiny();
     let ran = world.run_tiny("tiny.yaml", &["--input", "x"]);

@@ -23,8 +23,9 @@ impl<'s> LocalHost<'s> {
         let mounts = folder.mounts(&roots)?;
         let recovered = std::mem::take(&mut folder.recovered);
         let (record, blobs) = (folder.record.clone(), folder.blobs.clone());
+        let own = Some(folder.folder().clone());
         let log = JournalLog::new(folder, self.clock.clone());
-        let files = RunFiles { mounts, blobs, project: roots.project };
+        let files = RunFiles { mounts, blobs, project: roots.project, folder: own };
         Ok(OpenRun { record, log, events: recovered.events, notes: recovered.notes, files })
     }
 }

@@ -216,6 +216,10 @@ impl ForkContent {
             events: vec![event(1, self.started(store, plan)?), event(2, self.rests(plan))],
         })?;
         run.close();
+        // What it is about does not change.
+        if let Some(title) = store.runs().summary(&record.run_id)?.title {
+            store.runs().rename(&id, &title)?;
+        }
         Ok(self.report(id))
     }
 

@@ -10,6 +10,7 @@ use crewagent_core::event::{
 use crewagent_core::message::Message;
 use crewagent_core::payload::Payload;
 use crewagent_core::prompt::{self, RunNote};
+use crewagent_core::question::Question;
 use crewagent_core::run::history::artifacts;
 use crewagent_core::run::machine::{Effect, Machine, Rest};
 use crewagent_core::settings::RunSettings;
@@ -29,7 +30,7 @@ use crate::host::{OpenRun, RunFiles};
 use crate::model::{Model, ModelErrorKind};
 use crate::mounts::Mounts;
 use crate::step_log::{EventListener, Halt, JournalLog, StepLog};
-use crate::store::RunRecord;
+use crate::store::{RunRecord, title};
 use crate::tool_server::ToolServers;
 use crate::tools::{Recent, Tools};
 
@@ -335,8 +336,20 @@ impl<L: StepLog> Run<L> {
         if words.len() > MAX_INPUT {
             return Err(Halt::TooLong { bytes: words.len(), limit: MAX_INPUT });
         }
+        let question = self.rest().and_then(|rest| rest.question);
         let said = self.drive_with(tell, |driver| driver.say(words));
-        self.broken_by(said)
+        self.broken_by(said)?;
+        self.name_after(words, question.as_ref());
+        Ok(())
+    }
+
+    /// Gives an untitled run the title that an input suggests. A conversation has other rules.
+    fn name_after(&self, words: &str, question: Option<&Question>) {
+        if let (Some(folder), Some(_)) = (&self.files.folder, self.record.subject.workflow())
+            && let Some(subject) = title::subject_of(words, question)
+        {
+            title::name_after(folder, &subject);
+        }
     }
 
     /// Records a choice of the user in a conversation; [`Run::drive`] continues with it.

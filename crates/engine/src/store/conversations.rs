@@ -5,23 +5,16 @@ use std::cmp::Reverse;
 use crewagent_core::event::{ConversationEvent, Event, EventKind, ModelEvent, Phase, UserEvent};
 use crewagent_core::question::QuestionKind;
 use crewagent_core::run::history::History;
-use crewagent_format::wording::single_spaced;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::ids::{ProjectId, RunId};
 use super::runs::lock::holder;
 use super::runs::{Holder, Of, RunError, RunKind, RunRecord, Runs, glance, readable, written};
-use super::{Flaw, Store};
+use super::{Flaw, Store, title};
 use crate::blobs::Blobs;
 use crate::disk::Folder;
 
-/// File that holds the title.
-const TITLE: &str = "title";
-/// Longest title, in characters.
-const MAX_TITLE: usize = 80;
-/// Largest title file that is read, in bytes.
-const MAX_FILE: u64 = 4096;
 /// Bytes of a journal that a search reads at a time.
 const PIECE: usize = 1 << 20;
 
@@ -115,16 +108,12 @@ impl<'s> Conversations<'s> {
 
     /// Reads its title, if it has one.
     pub fn title(&self, id: &RunId) -> Result<Option<String>, RunError> {
-        title(&self.runs().folder(id)?)
+        title::read(&self.runs().folder(id)?)
     }
 
     /// Sets its title. A blank one changes nothing.
     pub fn rename(&self, id: &RunId, title: &str) -> Result<(), RunError> {
-        let folder = self.runs().folder(id)?;
-        if let Some(title) = tidy(title) {
-            folder.replace(TITLE, format!("{title}\n").as_bytes())?;
-        }
-        Ok(())
+        self.runs().rename(id, title)
     }
 
     /// Returns the runs that were started from it, in order.
@@ -206,7 +195,7 @@ impl<'s> Conversations<'s> {
             }
             // Skip what cannot be read; `chats list` reports it.
             let Ok(id) = RunId::parse(&name) else { continue };
-            let own = title(&folder).ok().flatten();
+            let own = title::read(&folder).ok().flatten();
             let own = own.filter(|title| title.to_lowercase().contains(&wanted));
             let said = own.or_else(|| search.first_message(&folder));
             found.extend(said.and_then(|said| Some((conversation(&folder, &id).ok()?, said))));
@@ -295,7 +284,7 @@ fn conversation(folder: &Folder, id: &RunId) -> Result<ConversationSummary, RunE
     let (record, ending) = glance(folder, id)?;
     let RunRecord { run_id, project_id, subject, created, .. } = record;
     Ok(ConversationSummary {
-        title: title(folder)?,
+        title: title::read(folder)?,
         holder: holder(folder)?,
         id: run_id,
         project_id,
@@ -306,14 +295,6 @@ fn conversation(folder: &Folder, id: &RunId) -> Result<ConversationSummary, RunE
         phase: ending.tail.phase,
         asks: ending.tail.asks,
     })
-}
-
-fn title(folder: &Folder) -> Result<Option<String>, RunError> {
-    match folder.read(TITLE, MAX_FILE) {
-        Ok(bytes) => Ok(tidy(&String::from_utf8_lossy(&bytes))),
-        Err(error) if error.is_missing() => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Returns the line of an event that contains the text.
@@ -333,20 +314,5 @@ fn excerpt(event: &Event, blobs: &Blobs, wanted: &str) -> Option<String> {
         | EventKind::Tool(_) => return None,
     };
     let line = text.lines().find(|line| line.to_lowercase().contains(wanted))?;
-    tidy(line)
-}
-
-/// Formats a text as one line of limited length.
-fn tidy(text: &str) -> Option<String> {
-    let line = single_spaced(text);
-    let printable: String = line.chars().filter(|c| !c.is_control()).collect();
-    match printable.char_indices().nth(MAX_TITLE) {
-        None if printable.is_empty() => None,
-        None => Some(printable),
-        Some((end, _)) => {
-            let words =
-                printable[..end].rsplit_once(' ').map_or(&printable[..end], |(head, _)| head);
-            Some(format!("{words}…"))
-        }
-    }
+    title::tidy(line)
 }

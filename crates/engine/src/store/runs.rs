@@ -23,10 +23,10 @@ pub use self::record::{RunPackage, RunRecord, RunSubject, RunWorkflow};
 
 use self::create::now;
 use self::lock::{LockResult, LockWait, RunLock};
-use super::Store;
 use super::ids::{ProjectId, RunId};
 use super::packages::Installed;
 use super::projects::{CONVERSATIONS, Project, ProjectError, Projects, REMOVED, RUNS};
+use super::{Store, title};
 use crate::blobs::Blobs;
 use crate::disk::{DiskError, Folder};
 use crate::journal::{JOURNAL, Journal, JournalReader, Recovered};
@@ -257,6 +257,11 @@ impl<'s> Runs<'s> {
         removed.remove_tree()?;
         drop(lock);
         Ok(())
+    }
+
+    /// Sets its title. A blank one changes nothing.
+    pub fn rename(&self, id: &RunId, title: &str) -> Result<(), RunError> {
+        title::write(&self.folder(id)?, title)
     }
 
     /// Returns the project of a run.

@@ -7,7 +7,7 @@ use crate::event::{
     ConversationEvent, Event, EventKind, ModelEvent, Phase, PhaseChanged, Reason, RunEvent,
     RunFinished, ToolEvent, UserEvent,
 };
-use crate::question::QuestionKind;
+use crate::question::{Question, QuestionKind};
 use crate::usage::Usage;
 
 /// State of a run as determined by the end of its journal.
@@ -21,6 +21,8 @@ pub struct Tail {
     pub message: Option<String>,
     /// Kind of the open question.
     pub asks: Option<QuestionKind>,
+    /// Text of the open question.
+    pub question: Option<String>,
     /// Cost of the run; unknown while a process works on it, and after a crash.
     pub spent: Option<Spent>,
 }
@@ -59,7 +61,7 @@ impl Tail {
             }
         }
         // The question comes right before the wait for its answer.
-        settled.asked = events.next().and_then(|event| question(&event.kind));
+        settled.asked = events.next().and_then(|event| question(&event.kind).cloned());
         settled.tail()
     }
 }
@@ -72,9 +74,9 @@ pub(super) struct Settled {
     /// End of the process after that phase.
     left: Option<RunFinished>,
     /// Question right before the phase.
-    asked: Option<QuestionKind>,
+    asked: Option<Question>,
     /// Question of the last event.
-    newest: Option<QuestionKind>,
+    newest: Option<Question>,
 }
 
 const WORKING: PhaseChanged = PhaseChanged { phase: Phase::Running, reason: None, message: None };
@@ -88,11 +90,11 @@ impl Settled {
             Sign::Work => self.settle(WORKING),
             Sign::Nothing => {}
         }
-        self.newest = question(&event.kind);
+        self.newest = question(&event.kind).cloned();
     }
 
     fn settle(&mut self, phase: PhaseChanged) {
-        (self.phase, self.left, self.asked) = (Some(phase), None, self.newest);
+        (self.phase, self.left, self.asked) = (Some(phase), None, self.newest.take());
     }
 
     pub(super) fn tail(&self) -> Tail {
@@ -105,12 +107,14 @@ impl Settled {
         } else {
             left.and_then(|left| left.reason)
         };
+        let asked = self.asked.as_ref().filter(|_| phase == Some(Phase::WaitingUser));
         Tail {
             time: self.time.clone(),
             phase,
             reason,
             message: told.and_then(|told| told.message.clone()),
-            asks: self.asked.filter(|_| phase == Some(Phase::WaitingUser)),
+            asks: asked.map(|asked| asked.kind),
+            question: asked.map(|asked| asked.question.clone()),
             spent: left.map(|left| Spent { turns: left.turns, usage: left.usage }),
         }
     }
@@ -151,9 +155,9 @@ fn sign(kind: &EventKind) -> Sign<'_> {
     }
 }
 
-fn question(kind: &EventKind) -> Option<QuestionKind> {
+fn question(kind: &EventKind) -> Option<&Question> {
     match kind {
-        EventKind::User(UserEvent::Asked(asked)) => Some(asked.question.kind),
+        EventKind::User(UserEvent::Asked(asked)) => Some(&asked.question),
         EventKind::User(UserEvent::Input(_))
         | EventKind::Run(_)
         | EventKind::Conversation(_)

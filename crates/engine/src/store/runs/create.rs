@@ -1,6 +1,6 @@
 //! Creates a run: writes it to a hidden staging folder, flushes it, and publishes it with one rename.
 
-use crewagent_core::event::Event;
+use crewagent_core::event::{Event, EventKind, RunEvent};
 use crewagent_core::frame_id::FrameId;
 use crewagent_core::prompt::PROMPT_VERSION;
 use jiff::Timestamp;
@@ -110,6 +110,7 @@ fn fill(
         subject: new.subject.clone(),
         created: new.created,
         conversation: new.conversation.clone(),
+        fork_of: new.events.first().and_then(fork_of),
     };
     let text = record
         .text()
@@ -138,6 +139,12 @@ fn fill(
         folder.sync()?;
     }
     Ok((record, lock))
+}
+
+/// Returns the run that a first event names as its origin.
+fn fork_of(first: &Event) -> Option<RunId> {
+    let EventKind::Run(RunEvent::Started(started)) = &first.kind else { return None };
+    RunId::parse(&started.forked_from.as_ref()?.run).ok()
 }
 
 /// Publishes the run. Undoes what may not be durable, so that an error means that there is no run.

@@ -16,7 +16,7 @@ use super::record::{RunRecord, RunSubject, RunWorkflow};
 use super::{LOGS, ProjectId, RunError, RunId, Runs, STATE, STATE_DOCUMENT, folder_of};
 use crate::disk::Folder;
 use crate::journal::{JournalError, tail};
-use crate::store::Flaw;
+use crate::store::{Flaw, title};
 
 /// Largest state document that is read, in bytes.
 pub(super) const MAX_DOCUMENT: u64 = 4 << 20;
@@ -53,9 +53,15 @@ pub struct RunSummary {
     /// Id of the workflow, or the path of its document.
     pub workflow: String,
     pub agent_id: String,
+    /// Title that the user gave it, else what its user said first, else the name of the first file that it made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Conversation that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<RunId>,
+    /// Run that it was forked from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fork_of: Option<RunId>,
     pub created: Timestamp,
     /// Time of the last event.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,6 +78,9 @@ pub struct RunSummary {
     /// Kind of the open question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asks: Option<QuestionKind>,
+    /// Text of the open question, in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// Current node, from its state document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_node: Option<String>,
@@ -211,13 +220,17 @@ fn summary(folder: &Folder, id: &RunId) -> Result<RunSummary, RunError> {
         sha256: package.sha256,
         workflow: workflow.reference().to_owned(),
         agent_id,
+        // A list without titles is better than none.
+        title: title::read(folder).ok().flatten(),
         conversation: record.conversation,
+        fork_of: record.fork_of,
         created: record.created,
         updated: None,
         status: Status::Unknown,
         reason: None,
         message: None,
         asks: None,
+        question: None,
         current_node: None,
         steps_completed: 0,
         spent: None,
@@ -249,6 +262,9 @@ fn position(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
     let front = document.front();
     summary.current_node = front.current_node().map(str::to_owned);
     summary.steps_completed = front.steps_completed.len();
+    if summary.title.is_none() {
+        summary.title = front.artifacts.first().and_then(|path| title::of_file(path));
+    }
     Ok(())
 }
 
@@ -256,10 +272,11 @@ fn position(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
 fn progress(folder: &Folder, summary: &mut RunSummary) -> Result<(), String> {
     let ending = JournalEnding::of(folder).map_err(|error| error.to_string())?;
     summary.updated = ending.updated();
-    let Tail { phase, reason, message, asks, spent, .. } = ending.tail;
+    let Tail { phase, reason, message, asks, question, spent, .. } = ending.tail;
     summary.status = phase.map_or(Status::Unknown, status);
     (summary.reason, summary.message) = (reason, message);
     (summary.asks, summary.spent) = (asks, spent);
+    summary.question = question.as_deref().and_then(title::tidy);
     if ending.is_damaged {
         return Err(
             "the end of its journal is damaged; it is repaired when the run goes on".to_owned()

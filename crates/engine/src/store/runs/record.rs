@@ -32,6 +32,9 @@ pub struct RunRecord {
     /// Conversation that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<RunId>,
+    /// Run that it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork_of: Option<RunId>,
 }
 
 /// Returns the version of records that name none.
