@@ -68,13 +68,9 @@ impl Client {
 impl PoolKey {
     fn to(base_url: &str, connect: Duration) -> Self {
         let url = reqwest::Url::parse(base_url).ok();
-        let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default();
-        let address = host.trim_start_matches('[').trim_end_matches(']');
-        let is_loopback =
-            address.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
         Self {
             is_secure: url.as_ref().is_none_or(|url| url.scheme() != "http"),
-            is_local: is_loopback || host == "localhost",
+            is_local: is_local(base_url),
             connect,
         }
     }
@@ -97,6 +93,15 @@ impl PoolKey {
         }
         builder.build().map_err(|error| failed(&super::failure::causes(&error)))
     }
+}
+
+/// Returns true if the host of an address is this machine.
+pub(super) fn is_local(base_url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(base_url) else { return false };
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let is_loopback = address.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
+    is_loopback || host == "localhost"
 }
 
 /// Returns connections to one address, for clients other than models.

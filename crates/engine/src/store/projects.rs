@@ -175,6 +175,14 @@ impl<'s> Projects<'s> {
         Ok(project)
     }
 
+    /// Gives a project another name.
+    pub fn rename(&self, id: &ProjectId, name: &str) -> Result<Project, ProjectError> {
+        let _lock = self.lock()?;
+        let project = Project { name: name.to_owned(), ..self.get(id)? };
+        self.write(&project)?;
+        Ok(project)
+    }
+
     /// Records the package used last.
     pub fn used(&self, id: &ProjectId, package: &str) -> Result<(), ProjectError> {
         let _lock = self.lock()?;

@@ -1,6 +1,6 @@
 //! Models: set them up, test them, probe them. Keys are written and never returned.
 
-use crewagent_adapters::chat::{StepStatus, probe, test_connection};
+use crewagent_adapters::chat::{StepStatus, local_servers, probe, test_connection};
 use crewagent_adapters::names::NamedModel;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::store::MEASURED;
@@ -14,13 +14,14 @@ use crate::app::App;
 use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post, put};
 use crate::problem::Problem;
 use crate::wire::{
-    CheckStep, Code, Measurement, ModelItem, ModelTestResult, Models, Nothing, Price, ProbeResult,
-    ProfileItem, SetModel,
+    CheckStep, Code, LocalServer, LocalServers, Measurement, ModelItem, ModelTestResult, Models,
+    Nothing, Price, ProbeResult, ProfileItem, SetModel,
 };
 
 pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         get("/api/models", "Lists the models that are set up", list),
+        get("/api/local-servers", "Finds model servers that run on this computer", local),
         put("/api/models/{name}", "Sets up a model, or changes it", set),
         delete("/api/models/{name}", "Removes a model and its key", remove),
         post("/api/models/{name}/use", "Makes a model the one that runs use", choose),
@@ -52,6 +53,21 @@ fn list(asked: ParsedRequest) -> Result<Models, Problem> {
         default: settings.model_name(None, &environment).ok().map(|(name, _)| name),
         profiles: profiles.collect(),
     })
+}
+
+fn local(asked: ParsedRequest) -> Result<LocalServers, Problem> {
+    let found = local_servers(&asked.app.adapters.client()?, &Environment::of_process());
+    let servers = found.into_iter().filter_map(|found| {
+        let profile = Profile::built_in(&found.profile)?;
+        Some(LocalServer {
+            title: profile.title.clone(),
+            profile: found.profile,
+            base_url: found.base_url,
+            models: found.models,
+            needs_key: found.needs_key,
+        })
+    });
+    Ok(LocalServers { servers: servers.collect() })
 }
 
 fn item(store: &Store, name: &str) -> ModelItem {

@@ -3,6 +3,8 @@
 mod content;
 mod upload;
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,20 +22,21 @@ use crewagent_source::pack::{PackError, PackOutput, pack};
 use serde::Deserialize;
 
 pub(super) use self::content::{agent, picture};
-use self::content::{content, report};
+use self::content::{catalog_package, content, report};
 pub(super) use self::upload::MAX_UPLOAD;
 use super::projects::absolute;
 use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post};
 use crate::problem::Problem;
 use crate::wire::{
-    self, CodePage, DrawFormat, DrawQuery, ImportedPackage, NewPackage, PackOrder, Package,
-    PackageContent, PackagePath, Packages, Packed, RemoveQuery, RemovedPackage, Report, Template,
-    TextFile,
+    self, Catalog, CodePage, DrawFormat, DrawQuery, ImportedPackage, NewPackage, PackOrder,
+    Package, PackageContent, PackagePath, Packages, Packed, RemoveQuery, RemovedPackage, Report,
+    Template, TextFile,
 };
 
 pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     let mut all = vec![
         get("/api/packages", "Lists the packages of the store", list),
+        get("/api/catalog", "Lists the workflows and agents of all packages", catalog),
         get("/api/packages/{reference}", "Shows what is in a package", show),
         get("/api/packages/{reference}/graph", "Draws a workflow of a package", graph),
         delete(
@@ -86,6 +89,21 @@ fn item(installed: Installed) -> Package {
         files: installed.files,
         bytes: installed.bytes,
     }
+}
+
+fn catalog(asked: ParsedRequest) -> Result<Catalog, Problem> {
+    let packages = asked.app.store()?;
+    let packages = packages.packages();
+    let mut installed = packages.list()?.installed;
+    installed.sort_by_key(|one| Reverse(one.imported));
+    // Of those with the same reference, that reference means the last imported one.
+    let mut known = BTreeSet::new();
+    installed.retain(|one| known.insert(one.reference()));
+    let loaded = installed.into_iter().filter_map(|one| {
+        let package = packages.load(&one).ok()?;
+        Some(catalog_package(one, &package))
+    });
+    Ok(Catalog { packages: loaded.collect() })
 }
 
 fn show(asked: ParsedRequest<Reference>) -> Result<PackageContent, Problem> {
@@ -150,7 +168,7 @@ fn look(asked: ParsedRequest<(), (), PackagePath>) -> Result<Report, Problem> {
 
 fn import(asked: ParsedRequest<(), (), PackagePath>) -> Result<ImportedPackage, Problem> {
     let store = asked.app.store()?;
-    imported(&store, absolute(&asked.body.path)?)
+    imported(&store, absolute(&asked.body.path)?, None)
 }
 
 fn looked(store: &Store, path: &Path) -> Result<Report, Problem> {
@@ -158,7 +176,7 @@ fn looked(store: &Store, path: &Path) -> Result<Report, Problem> {
     Ok(report(&inspected.findings, &inspected.sources, inspected.package.as_ref()))
 }
 
-fn imported(store: &Store, path: &Path) -> Result<ImportedPackage, Problem> {
+fn imported(store: &Store, path: &Path, name: Option<&str>) -> Result<ImportedPackage, Problem> {
     let prepared = match store.packages().prepare(path) {
         Ok(prepared) => prepared,
         Err(ImportError::Rejected(rejection)) => {
@@ -167,6 +185,10 @@ fn imported(store: &Store, path: &Path) -> Result<ImportedPackage, Problem> {
             return Ok(ImportedPackage { package: None, outcome: "rejected".to_owned(), report });
         }
         Err(error) => return Err(error.into()),
+    };
+    let prepared = match name {
+        Some(name) => prepared.named(name),
+        None => prepared,
     };
     let content = content(prepared.package());
     let store::Imported { installed, outcome, findings, sources } = prepared.commit(&mut || {})?;

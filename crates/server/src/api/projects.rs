@@ -4,19 +4,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crewagent_engine::store::{self, JournalId, Of, ProjectId, Status, Store};
+use crewagent_format::wording::single_spaced;
 use crewagent_scenario::sample;
 use crewagent_source::author;
 
 use super::Id;
-use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, patch, post};
 use crate::instance::write_private;
 use crate::problem::Problem;
 use crate::wire::{
-    Code, FolderEntry, FolderPath, FolderQuery, Folders, Nothing, Project, Projects, Sample,
+    Code, FolderEntry, FolderPath, FolderQuery, Folders, Nothing, Project, ProjectName, Projects,
+    Sample, SampleFolder,
 };
 
 /// Folders that a list holds.
 const MAX_FOLDERS: usize = 1000;
+/// Name of the folder of the sample in the user's home; later ones have a number.
+const SAMPLE_FOLDER: &str = "crewagent-sample";
+const MAX_SAMPLES: u32 = 999;
+/// Longest name of a project, in characters.
+const MAX_NAME: usize = 80;
 /// Runs of a project that are read to find when it was used, and what waits in it.
 const MAX_RUNS_READ: usize = 20;
 
@@ -25,10 +32,12 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
         get("/api/projects", "Lists the projects, also those whose folder is gone", list),
         post("/api/projects", "Opens a folder as a project", open),
         get("/api/projects/{id}", "Shows a project", show),
+        patch("/api/projects/{id}", "Gives a project another name", rename),
         delete("/api/projects/{id}", "Forgets a project with its runs; the folder stays", forget),
         post("/api/projects/{id}/relink", "Says where the folder of a project is now", relink),
         post("/api/sample", "Makes a project to try, with a package and a model for it", sample),
         get("/api/folders", "Lists the folders in a folder, to choose a project from", folders),
+        post("/api/folders", "Makes a folder, and lists it", make_folder),
     ]
 }
 
@@ -53,10 +62,13 @@ fn open(asked: ParsedRequest<(), (), FolderPath>) -> Result<Project, Problem> {
     counted(project, &store)
 }
 
-fn sample(asked: ParsedRequest<(), (), FolderPath>) -> Result<Sample, Problem> {
+fn sample(asked: ParsedRequest<(), (), SampleFolder>) -> Result<Sample, Problem> {
     let store = asked.app.store()?;
-    let path = absolute(&asked.body.path)?;
-    author::check_folder(path)?;
+    let path = match &asked.body.path {
+        Some(path) => absolute(path)?.to_owned(),
+        None => fresh_sample(&home()),
+    };
+    author::check_folder(&path)?;
     let failed = |error: std::io::Error| {
         Problem::new(Code::Disk, format!("the sample cannot be written: {error}"))
     };
@@ -66,13 +78,31 @@ fn sample(asked: ParsedRequest<(), (), FolderPath>) -> Result<Sample, Problem> {
     let imported = store.packages().import(&package, &mut || {})?;
     let scenario = asked.app.home().join("server").join("sample.yaml");
     write_private(&scenario, sample::SCENARIO.as_bytes()).map_err(failed)?;
-    author::write(path, &sample::project())?;
+    author::write(&path, &sample::project())?;
     Ok(Sample {
-        project: counted(store.projects().of(path)?, &store)?,
+        project: counted(store.projects().of(&path)?, &store)?,
         package: imported.installed.reference(),
         model: format!("scripted:{}", scenario.display()),
         answer: sample::ANSWER.to_owned(),
     })
+}
+
+/// Returns a folder for the sample that is new or empty.
+fn fresh_sample(home: &Path) -> PathBuf {
+    let first = home.join(SAMPLE_FOLDER);
+    let others = (2..=MAX_SAMPLES).map(|number| home.join(format!("{SAMPLE_FOLDER}-{number}")));
+    let mut all = std::iter::once(first.clone()).chain(others);
+    all.find(|folder| author::check_folder(folder).is_ok()).unwrap_or(first)
+}
+
+fn rename(asked: ParsedRequest<Id, (), ProjectName>) -> Result<Project, Problem> {
+    let store = asked.app.store()?;
+    let name = single_spaced(&asked.body.name);
+    if name.is_empty() || name.chars().count() > MAX_NAME {
+        let message = format!("the name of a project has 1 to {MAX_NAME} characters");
+        return Err(Problem::invalid(message));
+    }
+    counted(store.projects().rename(&ProjectId::parse(&asked.path.id)?, &name)?, &store)
 }
 
 fn show(asked: ParsedRequest<Id>) -> Result<Project, Problem> {
@@ -141,20 +171,51 @@ pub(super) fn absolute(path: &str) -> Result<&Path, Problem> {
     Err(Problem::invalid("the path must begin at the root of the disk"))
 }
 
-fn folders(asked: ParsedRequest<(), FolderQuery>) -> Result<Folders, Problem> {
-    let path = match &asked.query.path {
-        Some(path) => absolute(path)?.to_owned(),
-        None => std::env::home_dir().unwrap_or_else(|| PathBuf::from("/")),
+/// Returns the home of the user.
+fn home() -> PathBuf {
+    std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"))
+}
+
+/// Returns the home of the user and the folders in it that many people keep their work in.
+fn places() -> Vec<FolderEntry> {
+    let home = home();
+    let named = |path: PathBuf| FolderEntry {
+        name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        path: path.display().to_string(),
     };
+    let usual = ["Desktop", "Documents", "Projects", "src"].map(|name| home.join(name));
+    let usual: Vec<PathBuf> = usual.into_iter().filter(|path| path.is_dir()).collect();
+    std::iter::once(home).chain(usual).map(named).collect()
+}
+
+fn make_folder(asked: ParsedRequest<(), (), FolderPath>) -> Result<Folders, Problem> {
+    let path = absolute(&asked.body.path)?;
+    fs::create_dir(path).map_err(|error| {
+        let message = format!("the folder `{}` cannot be made: {error}", path.display());
+        Problem::new(Code::Refused, message).hint("Choose another name, or another folder for it.")
+    })?;
+    listed(path, false)
+}
+
+fn folders(asked: ParsedRequest<(), FolderQuery>) -> Result<Folders, Problem> {
+    let FolderQuery { path, hidden } = asked.query;
+    match path {
+        Some(path) => listed(absolute(&path)?, hidden),
+        None => listed(&home(), hidden),
+    }
+}
+
+/// Lists the folders in a folder.
+fn listed(path: &Path, hidden: bool) -> Result<Folders, Problem> {
     let failed = |error: std::io::Error| {
         let is_missing = error.kind() == std::io::ErrorKind::NotFound;
         let code = if is_missing { Code::NotFound } else { Code::Refused };
         Problem::new(code, format!("the folder `{}` cannot be read: {error}", path.display()))
     };
     let mut folders = Vec::new();
-    for entry in fs::read_dir(&path).map_err(failed)?.flatten() {
+    for entry in fs::read_dir(path).map_err(failed)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let is_listed = asked.query.hidden || !name.starts_with('.');
+        let is_listed = hidden || !name.starts_with('.');
         // A link to a folder counts as a folder.
         if is_listed && entry.path().is_dir() {
             folders.push(FolderEntry { name, path: entry.path().display().to_string() });
@@ -168,5 +229,6 @@ fn folders(asked: ParsedRequest<(), FolderQuery>) -> Result<Folders, Problem> {
         path: path.display().to_string(),
         folders,
         truncated,
+        places: places(),
     })
 }

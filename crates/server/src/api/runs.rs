@@ -20,7 +20,7 @@ pub(super) use self::look::{page, read_blob};
 use super::Id;
 use super::projects::project;
 use crate::app::App;
-use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post};
+use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, patch, post};
 use crate::problem::Problem;
 use crate::wire::{
     Bounds, Halting, NewRun, Nothing, ResumeRequest, RunForecast, StartedRun, UserMessage,
@@ -33,6 +33,7 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
         post("/api/runs", "Starts a run of a workflow", start),
         post("/api/runs/forecast", "Says what a run may cost, without starting it", forecast),
         get("/api/runs/{id}", "Shows a run: where it stands, its way, its graph", look::show),
+        patch("/api/runs/{id}", "Gives a run another title", look::rename),
         delete("/api/runs/{id}", "Removes a run; what it wrote into the project stays", remove),
         get("/api/runs/{id}/events", "Reads events of a run", look::events),
         get("/api/runs/{id}/blobs/{sha256}", "Reads a long text of an event", look::blob),

@@ -77,6 +77,31 @@ pub struct ProfileItem {
     pub key_variable: Option<String>,
 }
 
+/// Model servers that run on this computer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LocalServers {
+    /// In the order of the providers.
+    pub servers: Vec<LocalServer>,
+}
+
+/// A model server that runs on this computer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LocalServer {
+    /// The profile of the provider.
+    pub profile: String,
+    /// Name for people.
+    pub title: String,
+    /// Address of its endpoint.
+    pub base_url: String,
+    /// Models that it offers, by the names that it gives them.
+    pub models: Vec<String>,
+    /// True if it lists its models only with a key.
+    pub needs_key: bool,
+}
+
 /// Settings of a model. Those that are absent stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

@@ -37,6 +37,86 @@ pub struct Package {
     pub bytes: u64,
 }
 
+/// Facts about a file that is sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct UploadQuery {
+    /// Name of the file, as its user knows it.
+    pub name: Option<String>,
+}
+
+/// Everything that can be started: workflows and agents of all packages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Catalog {
+    /// The last imported one first. Packages with errors are left out.
+    pub packages: Vec<CatalogPackage>,
+}
+
+/// A package of the catalog.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CatalogPackage {
+    /// As a person writes it: `name@version`.
+    pub reference: String,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Time of the import.
+    pub imported: String,
+    /// Purpose of the package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its workflows; the first is the default.
+    pub workflows: Vec<CatalogWorkflow>,
+    /// Its agents.
+    pub agents: Vec<CatalogAgent>,
+}
+
+/// A workflow of the catalog.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CatalogWorkflow {
+    /// Reference to start a run with: its id, or the path of its document.
+    pub reference: String,
+    /// Its name.
+    pub name: String,
+    /// Purpose of the workflow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its nodes.
+    pub nodes: Vec<CatalogNode>,
+}
+
+/// A node of a workflow of the catalog.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CatalogNode {
+    /// Its id.
+    pub id: String,
+    /// Its title; the id if it has none.
+    pub title: String,
+}
+
+/// An agent of the catalog.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CatalogAgent {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Its icon, mostly an emoji.
+    pub icon: String,
+}
+
 /// The content of a package.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -74,6 +154,8 @@ pub struct Workflow {
     pub description: Option<String>,
     /// The agent that runs it when none is named.
     pub agent_id: String,
+    /// Variables that its steps set; those that are known from the start are not asked for.
+    pub variables: Vec<String>,
     /// Its graph, laid out.
     pub graph: Picture,
 }

@@ -53,6 +53,24 @@ pub struct FolderPath {
     pub path: String,
 }
 
+/// Folder for the sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct SampleFolder {
+    /// Absolute path of a folder that is new or empty; a new one in the user's home when absent.
+    pub path: Option<String>,
+}
+
+/// New name of a project.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ProjectName {
+    /// The name.
+    pub name: String,
+}
+
 /// The folder that is listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -77,6 +95,8 @@ pub struct Folders {
     pub parent: Option<String>,
     /// The folders in it, by name.
     pub folders: Vec<FolderEntry>,
+    /// Folders that users often look for: their home and what is usual in it.
+    pub places: Vec<FolderEntry>,
     /// True if there are more.
     pub truncated: bool,
 }

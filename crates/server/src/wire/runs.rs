@@ -162,9 +162,15 @@ pub struct RunItem {
     pub workflow: String,
     /// The agent.
     pub agent_id: String,
+    /// Title that the user gave it, else what its user said first, else the name of the first file that it made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// The conversation that it was started from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
+    /// The run that it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork_of: Option<String>,
     /// Time of creation.
     pub created: String,
     /// Time of the last event.
@@ -181,6 +187,9 @@ pub struct RunItem {
     /// The kind of question that is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<QuestionKind>,
+    /// The text of that question, in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
     /// Current node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_node: Option<String>,

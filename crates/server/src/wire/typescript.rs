@@ -63,9 +63,9 @@ fn written() -> String {
     all!(collected:
         Fault, Nothing, Program, Health, Diagnosis, FreshLink,
         Watch, JournalEvent, Rewind, Hello, RunStatus, Event,
-        Projects, Project, FolderPath, FolderQuery, Folders,
+        Projects, Project, ProjectName, SampleFolder, FolderPath, FolderQuery, Folders,
         FileQuery, ContentQuery, FileList, FileText, WriteFile,
-        Packages, PackageContent, PackagePath, Report, ImportedPackage, CodePage, NewPackage,
+        Catalog, UploadQuery, Packages, PackageContent, PackagePath, Report, ImportedPackage, CodePage, NewPackage,
         PackOrder, Packed, RemoveQuery, RemovedPackage, DrawQuery, TextFile, Sample,
         ConversationQuery, ConversationList, ConversationDetail, NewConversation,
         StartedConversation, Title, RemovedConversation, LaunchRun, EnterRun,
@@ -74,7 +74,7 @@ fn written() -> String {
         HunkQuery, Hunks, RevertHunk, RevertQuery, RevertPlan, RevertStep, RevertResult, ForkQuery, ForkPreview,
         NewFork, Artifacts,
         McpServers, McpServerItem, SetMcpServer, McpSwitch, McpFile, McpImport, ToolQuery, ToolSurvey,
-        Models, SetModel, ModelTestResult, ProbeResult, SettingList, SetSetting,
+        LocalServers, Models, SetModel, ModelTestResult, ProbeResult, SettingList, SetSetting,
     );
     let mut text =
         String::from("// Written by a test of crates/server from its wire types. Do not edit.\n");

@@ -56,7 +56,13 @@ pub(in crate::chat) fn list(endpoint: &Endpoint, client: &Client) -> Result<Mode
 
 /// Returns the body of a successful answer.
 async fn body(request: reqwest::RequestBuilder) -> Result<Option<Bytes>, Failure> {
-    let mut response = request.send().await.map_err(|error| Failure::of_request(&error))?;
+    body_of(request.send().await.map_err(|error| Failure::of_request(&error))?).await
+}
+
+/// Returns the body, unless the answer is a refusal or too long.
+pub(in crate::chat) async fn body_of(
+    mut response: reqwest::Response,
+) -> Result<Option<Bytes>, Failure> {
     if !response.status().is_success() {
         return Ok(None);
     }
@@ -75,7 +81,7 @@ async fn body(request: reqwest::RequestBuilder) -> Result<Option<Bytes>, Failure
 }
 
 /// Parses `{"data": […]}`, `{"models": […]}` or a bare list.
-fn read(body: &[u8]) -> ModelList {
+pub(in crate::chat) fn read(body: &[u8]) -> ModelList {
     let Ok(value) = serde_json::from_slice::<Json>(body) else { return ModelList::Nothing };
     let list = [value.get("data"), value.get("models"), Some(&value)];
     let list = list.into_iter().flatten().find_map(Json::as_array);
@@ -111,7 +117,12 @@ impl ModelList {
         sizes.find(|size| *size >= 512)
     }
 
-    fn names(&self) -> Vec<&str> {
+    /// Returns true if the server listed its models.
+    pub(in crate::chat) fn is_list(&self) -> bool {
+        matches!(self, Self::Models(_))
+    }
+
+    pub(in crate::chat) fn names(&self) -> Vec<&str> {
         match self {
             Self::Models(models) => models.iter().filter_map(name).collect(),
             Self::Nothing | Self::Failed(_) => Vec::new(),

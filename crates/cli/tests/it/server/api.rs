@@ -218,6 +218,47 @@ fn a_conversation_goes_from_a_menu_to_a_run_and_back() {
 }
 
 #[test]
+fn a_run_is_named_after_what_its_user_said_until_somebody_renames_it() {
+    let world = tiny();
+    let (_server, browser) = let_in(&world);
+    let id = completed(&world, &browser);
+    let list = browser.get("/api/runs").good();
+    assert_eq!(list["runs"][0]["title"], "a brief");
+    let at = format!("/api/runs/{id}");
+    let renamed = browser.json("PATCH", &at, &json!({ "title": " The  brief\tof May " })).good();
+    assert_eq!(renamed["title"], "The brief of May");
+    assert_eq!(browser.json("PATCH", &at, &json!({ "title": " " })).code(), "invalid");
+    let visit = browser.get(&at).good()["path"][0]["seq"].clone();
+    let forked = browser.post(&format!("{at}/fork"), &json!({ "event": visit })).good();
+    let fork = browser.get(&format!("/api/runs/{}", forked["runId"].as_str().unwrap())).good();
+    assert_eq!((&fork["forkOf"], &fork["title"]), (&json!(id), &json!("The brief of May")));
+}
+
+#[test]
+fn the_catalog_has_the_workflows_and_agents_of_all_packages_the_last_imported_first() {
+    let world = CliFixture::new();
+    let (_server, browser) = let_in(&world);
+    for name in ["create-story-micro", "hello-branch"] {
+        browser.post("/api/packages/import", &json!({ "path": example(name) })).good();
+    }
+    let catalog = browser.get("/api/catalog").good();
+    let packages = catalog["packages"].as_array().unwrap();
+    let names: Vec<&Json> = packages.iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["hello-branch", "create-story-micro"]);
+    for package in packages {
+        let reference = package["reference"].as_str().unwrap();
+        let content = browser.get(&format!("/api/packages/{reference}")).good();
+        for part in ["workflows", "agents"] {
+            let names = |of: &Json| -> Vec<Json> {
+                of[part].as_array().unwrap().iter().map(|one| one["name"].clone()).collect()
+            };
+            assert_eq!(names(package), names(&content), "{reference}");
+            assert!(!names(package).is_empty(), "{reference}");
+        }
+    }
+}
+
+#[test]
 fn a_package_is_judged_before_it_is_imported() {
     let world = CliFixture::new();
     let (_server, browser) = let_in(&world);
@@ -243,7 +284,7 @@ fn a_package_is_judged_before_it_is_imported() {
     let file = std::fs::read(world.path("x.bmad")).unwrap();
     let again = browser.send("POST", "/api/packages/import-file", &kind, &file).good();
     assert_eq!(again["outcome"], "already-there");
-    assert_eq!(browser.delete(&format!("/api/packages/{reference}")).status, 200);
+    assert_eq!(browser.delete(&format!("/api/packages/{reference}?confirm=true")).status, 200);
     assert_eq!(browser.get(&format!("/api/packages/{reference}")).code(), "not-found");
     let new = json!({ "path": world.path("mine"), "name": "mine", "template": "loop" });
     assert_eq!(browser.post("/api/packages/new", &new).good()["name"], "mine");

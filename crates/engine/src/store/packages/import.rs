@@ -65,6 +65,7 @@ impl From<ReadError> for ImportError {
 pub struct PreparedImport<'s> {
     packages: Packages<'s>,
     origin: PathBuf,
+    is_named: bool,
     source: Source,
     package: Arc<Package>,
     findings: Findings,
@@ -88,6 +89,7 @@ impl<'s> Packages<'s> {
         Ok(PreparedImport {
             packages: *self,
             origin: path.to_owned(),
+            is_named: false,
             source,
             package: Arc::new(package),
             findings,
@@ -100,6 +102,12 @@ impl PreparedImport<'_> {
     /// Returns the checked package.
     pub fn package(&self) -> &Package {
         &self.package
+    }
+
+    /// Sets the name that its user knows the source by, if that is not its path.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { origin: PathBuf::from(name), is_named: true, ..self }
     }
 
     /// Returns the warnings for the author.
@@ -136,15 +144,17 @@ impl PreparedImport<'_> {
             digest,
             folder,
             imported: Timestamp::now(),
-            origin: std::path::absolute(&self.origin)
-                .unwrap_or_else(|_| self.origin.clone())
-                .display()
-                .to_string(),
+            origin: self.origin(),
             files: self.source.sizes().len() as u64,
             bytes: self.source.unpacked_bytes(),
         };
         self.write(&lock, &installed, outcome)?;
         Ok((installed, outcome))
+    }
+
+    fn origin(&self) -> String {
+        let absolute = std::path::absolute(&self.origin).ok().filter(|_| !self.is_named);
+        absolute.unwrap_or_else(|| self.origin.clone()).display().to_string()
     }
 
     fn write(

@@ -3,13 +3,17 @@
 use crewagent_core::menu::menu_of;
 use crewagent_draw::{self as draw, Diagram};
 use crewagent_engine::runtime::default_agent;
+use crewagent_engine::store::Installed;
 use crewagent_format::diagnostic::{Diagnostic, Findings, Severity, Sources};
 use crewagent_format::package::agents;
 use crewagent_format::package::agents::Surface;
 use crewagent_format::package::{self, Package};
 
 use super::severity;
-use crate::wire::{Agent, Finding, PackageContent, Picture, Report, Workflow};
+use crate::wire::{
+    Agent, CatalogAgent, CatalogNode, CatalogPackage, CatalogWorkflow, Finding, PackageContent,
+    Picture, Report, Workflow,
+};
 
 /// A longer line is not shown.
 const MAX_EXCERPT: usize = 400;
@@ -29,16 +33,67 @@ pub(super) fn content(package: &Package) -> PackageContent {
     }
 }
 
-fn workflow(workflow: &package::Workflow, package: &Package) -> Workflow {
+/// Returns what can be started from a package.
+pub(super) fn catalog_package(installed: Installed, package: &Package) -> CatalogPackage {
+    let workflow = |one: &package::Workflow| CatalogWorkflow {
+        reference: reference(one),
+        name: name(one),
+        description: one.description.clone(),
+        nodes: one.graph.nodes().iter().map(node).collect(),
+    };
+    let agent = |one: &agents::Agent| CatalogAgent {
+        id: one.id.to_string(),
+        name: one.metadata.name.clone(),
+        title: one.metadata.title.clone(),
+        icon: one.metadata.icon.clone(),
+    };
+    CatalogPackage {
+        reference: installed.reference(),
+        version: installed.version.to_string(),
+        imported: installed.imported.to_string(),
+        name: installed.name,
+        description: package.manifest().description.clone(),
+        workflows: package.workflows().iter().map(workflow).collect(),
+        agents: package.agents().iter().map(agent).collect(),
+    }
+}
+
+fn node(node: &package::graph::Node) -> CatalogNode {
+    let id = node.id.to_string();
+    CatalogNode { title: node.title.clone().unwrap_or_else(|| id.clone()), id }
+}
+
+/// Returns the reference that starts a run of a workflow.
+fn reference(workflow: &package::Workflow) -> String {
     let id = workflow.id.as_ref().map(ToString::to_string);
-    let name = workflow.display_name.clone();
+    id.unwrap_or_else(|| workflow.document_path.to_string())
+}
+
+fn name(workflow: &package::Workflow) -> String {
+    workflow.display_name.clone().unwrap_or_else(|| workflow.front.workflow_type.clone())
+}
+
+fn workflow(workflow: &package::Workflow, package: &Package) -> Workflow {
     Workflow {
-        reference: id.unwrap_or_else(|| workflow.document_path.to_string()),
-        name: name.unwrap_or_else(|| workflow.front.workflow_type.clone()),
+        reference: reference(workflow),
+        name: name(workflow),
         description: workflow.description.clone(),
         agent_id: default_agent(package, workflow).to_string(),
+        variables: variables(workflow),
         graph: picture(workflow, package),
     }
+}
+
+/// Returns the variables that the steps set, each once, in the order of the nodes.
+fn variables(workflow: &package::Workflow) -> Vec<String> {
+    let steps = workflow.graph.nodes().iter().filter_map(|node| workflow.steps.get(&node.id));
+    let mut names: Vec<String> = Vec::new();
+    for name in steps.flat_map(|step| &step.front.sets_variables) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 /// Returns the graph, laid out.

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, Method, Uri};
 use axum::routing::post;
 use crewagent_engine::store::Store;
 use futures_util::StreamExt as _;
@@ -18,9 +18,9 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::{imported, looked};
 use crate::app::App;
-use crate::endpoint::{ApiEndpoint, BODY_TIMEOUT, BodyContent, blocking, too_slow};
+use crate::endpoint::{ApiEndpoint, BODY_TIMEOUT, BodyContent, blocking, query_of, too_slow};
 use crate::problem::Problem;
-use crate::wire::{Code, ImportedPackage, Report};
+use crate::wire::{Code, ImportedPackage, Report, UploadQuery};
 
 /// Largest file that is accepted. Its content has limits of its own.
 pub(in crate::api) const MAX_UPLOAD: u32 = 64 << 20;
@@ -32,7 +32,7 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
         endpoint::<Report>(
             "/api/packages/inspect-file",
             "Checks a `.bmad` file; nothing is kept",
-            looked,
+            |store, path, _| looked(store, path),
         ),
         endpoint::<ImportedPackage>(
             "/api/packages/import-file",
@@ -45,29 +45,31 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
 fn endpoint<R: Serialize + JsonSchema + Send + 'static>(
     path: &'static str,
     summary: &'static str,
-    work: fn(&Store, &Path) -> Result<R, Problem>,
+    work: fn(&Store, &Path, Option<&str>) -> Result<R, Problem>,
 ) -> ApiEndpoint {
-    let route = async move |State(app): State<Arc<App>>, headers: HeaderMap, body: Body| {
-        let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        if kind != Some(KIND) {
-            return Err(Problem::new(Code::WrongType, format!("the body must be `{KIND}`")));
-        }
-        // A body that declares too great a length is refused at once.
-        let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        if length
-            .and_then(|length| length.parse().ok())
-            .is_some_and(|length: u64| length > MAX_UPLOAD.into())
-        {
-            return Err(too_long());
-        }
-        let file = receive(body).await?;
-        blocking(move || work(&app.store()?, file.path()).map(Json)).await
-    };
+    let route =
+        async move |State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap, body: Body| {
+            let UploadQuery { name } = query_of(&uri)?;
+            let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+            if kind != Some(KIND) {
+                return Err(Problem::new(Code::WrongType, format!("the body must be `{KIND}`")));
+            }
+            // A body that declares too great a length is refused at once.
+            let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+            if length
+                .and_then(|length| length.parse().ok())
+                .is_some_and(|length: u64| length > MAX_UPLOAD.into())
+            {
+                return Err(too_long());
+            }
+            let file = receive(body).await?;
+            blocking(move || work(&app.store()?, file.path(), name.as_deref()).map(Json)).await
+        };
     ApiEndpoint {
         method: Method::POST,
         path,
         summary,
-        query: None,
+        query: Some(SchemaGenerator::subschema_for::<UploadQuery>),
         body: BodyContent::Bytes(KIND),
         answer: BodyContent::Json(SchemaGenerator::subschema_for::<R>),
         route: post(route),

@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::stream::cursor;
 use crate::wire::{
     EventPage, EventQuery, FileText, Origin, Picture, RunDetail, RunItem, RunList, RunQuery,
-    StateText, StateTexts, Visit,
+    StateText, StateTexts, Title, Visit,
 };
 use crewagent_engine::workers::Offset;
 
@@ -85,13 +85,16 @@ fn item(app: &App, run: RunSummary) -> RunItem {
         package: run.package,
         workflow: run.workflow,
         agent_id: run.agent_id,
+        title: run.title,
         conversation: conversation.map(|id| id.to_string()),
+        fork_of: run.fork_of.map(|id| id.to_string()),
         created: run.created.to_string(),
         updated: run.updated.map(|time| time.to_string()),
         status: run.status,
         reason,
         message,
         asks: run.asks,
+        asked: run.question,
         current_node: run.current_node,
         steps_completed: u32::try_from(run.steps_completed).unwrap_or(u32::MAX),
         spent: run.spent,
@@ -124,6 +127,15 @@ pub(super) fn show(asked: ParsedRequest<Id>) -> Result<RunDetail, Problem> {
         graph: graph(&store, &view.record),
         blocked: store.runs().roots(&view.record).err().map(|error| error.to_string()),
     })
+}
+
+pub(super) fn rename(asked: ParsedRequest<Id, (), Title>) -> Result<RunItem, Problem> {
+    let (store, id) = (asked.app.store()?, RunId::parse(&asked.path.id)?);
+    if asked.body.title.trim().is_empty() {
+        return Err(Problem::invalid("a title has at least one letter"));
+    }
+    store.runs().rename(&id, &asked.body.title)?;
+    Ok(item(&asked.app, store.runs().summary(&id)?))
 }
 
 fn visit(visit: history::Visit) -> Visit {
