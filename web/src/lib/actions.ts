@@ -3,7 +3,7 @@
 import { isScreen } from './screens';
 import { files } from './state/files.svelte';
 import { prefs, setPref } from './state/prefs.svelte';
-import { go, projectHere, projectOf, route, routeTo, type Route } from './state/route.svelte';
+import { backFromSettings, go, projectHere, projectOf, route, routeTo, type Route } from './state/route.svelte';
 import { shell } from './state/shell.svelte';
 import { works } from './works';
 
@@ -16,6 +16,13 @@ function toggleSide(): void {
 }
 
 export function showSide(side: 'works' | 'files'): void {
+  // The settings have no side panel.
+  if (route().name === 'settings') {
+    shell.side = side;
+    setPref('sideOpen', true);
+    go(backFromSettings());
+    return;
+  }
   const isShown = wide() ? prefs.sideOpen : shell.overlay === 'side';
   if (isShown && shell.side === side) {
     toggleSide();
@@ -48,6 +55,12 @@ export function toggleReplay(): void {
 export function visit(to: Route): void {
   files.current = null;
   go(to);
+}
+
+/** Shows what can be started in a project; on its page the heading of the offers gets the focus. */
+export function beginWork(project: string): void {
+  visit({ name: 'project', project });
+  document.getElementById('begin')?.focus();
 }
 
 /** Opens a file as a tab of the open work, or of the project. */
@@ -92,7 +105,7 @@ function walkRegions(by: 1 | -1): void {
 const ACTIONS: Record<string, (project: string | undefined) => void> = {
   palette: () => (shell.palette = shell.palette ? null : 'all'),
   file: (project) => (shell.palette = project ? 'files' : 'all'),
-  new: (project) => project && visit({ name: 'project', project }),
+  new: (project) => project && beginWork(project),
   side: toggleSide,
   inspector: toggleInspector,
   save: () => void files.front?.save(),

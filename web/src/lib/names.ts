@@ -10,6 +10,9 @@ export function runName(run: Pick<RunItem, 'workflow' | 'package'>): string {
   return run.workflow === 'workflow.md' ? bare(run.package) : run.workflow.replace(/(^workflows\/|\/workflow\.md$)/g, '');
 }
 
+/** Returns the title of a run: what it is about, else its workflow. */
+export const titleOfRun = (run: Pick<RunItem, 'workflow' | 'package' | 'title'>): string => run.title ?? runName(run);
+
 /** Returns the end of an id, which is unique enough in a list. */
 export const shortId = (id: string): string => id.slice(-5);
 

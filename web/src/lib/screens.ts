@@ -5,7 +5,7 @@
 
 import type { Component } from 'svelte';
 import type { IconName } from '../ui/Icon.svelte';
-import type { Key } from './i18n/index.svelte';
+import { type Key, loadTexts } from './i18n/index.svelte';
 
 export interface Screen {
   /** Address: `:name` is a parameter in the path, names behind `?` are optional parameters in the query. */
@@ -43,8 +43,11 @@ type Checked<Rows extends Record<string, Screen>> = {
 };
 const checked = <const Rows extends Record<string, Screen>>(rows: Rows & Checked<Rows>): Rows => rows;
 
+/** Loads a screen together with its texts. */
+const worded = <Module>(load: () => Promise<Module>) => async (): Promise<Module> => (await Promise.all([load(), loadTexts('home')]))[0];
+
 /** Loads the chunk of all screens but those that a visit starts with. */
-const bundled = <Module>(file: string) => async (): Promise<Module> => (await import('../screens/bundle')).screens[`./${file}.svelte`] as Module;
+const bundled = <Module>(file: string): (() => Promise<Module>) => worded<Module>(async () => (await import('../screens/bundle')).screens[`./${file}.svelte`] as Module);
 const loadWork = () => import('../screens/WorkScreen.svelte');
 
 /** Rows in the order of the shortcuts; the rail keeps it within one position. */
@@ -66,7 +69,7 @@ const rows = checked({
     load: bundled<typeof import('../screens/RunsScreen.svelte')>('RunsScreen'),
   },
   settings: {
-    path: '/settings/:section',
+    path: '/settings/:section?add',
     defaults: { section: 'models' },
     title: 'rail.settings',
     icon: 'settings',
@@ -80,7 +83,7 @@ const rows = checked({
     icon: 'home',
     rail: 'first',
     key: 'g h',
-    load: () => import('../screens/StartScreen.svelte'),
+    load: worded<typeof import('../screens/StartScreen.svelte')>(() => import('../screens/StartScreen.svelte')),
   },
   import: {
     path: '/import',

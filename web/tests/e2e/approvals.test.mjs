@@ -43,7 +43,7 @@ describe('a rule that asks', () => {
   }));
 
   it('is marked in lists as one that needs approval', withApproval(async ({ tab, go, shop }) => {
-    await tab.getByRole('complementary', { name: 'Works' }).getByRole('img', { name: 'Needs approval' }).first().waitFor();
+    await tab.getByRole('complementary', { name: 'Conversations' }).getByRole('img', { name: 'Needs approval' }).first().waitFor();
     await go('project', shop.id, 'runs');
     await tab.locator('main .pill.approval').first().waitFor();
   }));

@@ -66,14 +66,14 @@ describe('runs', () => {
     const hasCount = (count) => eventually(async () => assert.equal(await cards.count(), count));
     await tab.getByText('1 of 3 runs are shown.').waitFor();
     await hasCount(1);
-    await tab.getByRole('button', { name: 'Waiting for you' }).click();
+    await tab.getByRole('button', { name: /^Waiting for you/ }).click();
     await tab.getByText('1 of 3 runs are shown.').waitFor();
     await tab.getByRole('button', { name: 'Show more' }).click();
     await tab.getByText('2 of 3 runs are shown.').waitFor();
     await tab.getByRole('searchbox', { name: 'Search runs' }).fill(runs[0]);
-    await until('the oldest is found', async () => (await cards.allInnerTexts()).join().includes(runs[0]));
+    await until('the oldest is found', async () => (await cards.first().locator('.name').getAttribute('title'))?.includes(runs[0]));
     await hasCount(1);
-    await tab.getByText('Older works are not listed here.').waitFor();
+    await tab.getByText('Older ones are not listed here.').waitFor();
     await tab.unroute('**/api/runs?*');
     await openProject('runs');
     await hasCount(3);
@@ -164,7 +164,7 @@ describe('what a dialog is refused is reported in the dialog', () => {
     await go('settings/packages');
     await tab.getByRole('button', { name: 'New package' }).click();
     await tab.getByRole('dialog').getByLabel('Folder to make for it').fill('relative/x');
-    await tab.getByRole('dialog').getByRole('button', { name: 'Make it' }).click();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Create package' }).click();
     await isReported(tab);
   }));
 });

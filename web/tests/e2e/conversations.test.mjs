@@ -70,7 +70,7 @@ describe('a conversation with an agent', () => {
     await send('Write it down');
     await pill('approval').waitFor();
     await until('the title counts it', async () => (await tab.title()) === '(1) Needs approval – CrewAgent');
-    const works = tab.getByRole('complementary', { name: 'Works' });
+    const works = tab.getByRole('complementary', { name: 'Conversations' });
     await works.getByRole('link', { name: /Needs approval/ }).waitFor();
     await rail.getByRole('link', { name: 'Runs' }).click();
     await tab.getByRole('heading', { name: 'Runs', exact: true }).waitFor();

@@ -34,15 +34,10 @@ const readHint = async (tab) => ((await tab.getByText(/When it asks, answer:/).t
 const untilListed = (path) => until('the folder is listed', async () => (await path.inputValue()) !== '');
 
 describe('the golden path, from an empty store', () => {
-  it('workflow first: the guide, the sample without a key, the question, the artifact', withFixture({ packages: [] }, async ({ tab, folder, go, pill, send }) => {
+  it('workflow first: the guide, the sample without a key, the question, the artifact', withFixture({ packages: [] }, async ({ tab, go, pill, send }) => {
     await go();
     await tab.getByRole('heading', { name: 'Your first run, in three steps' }).waitFor();
-    await tab.getByRole('button', { name: 'Run the sample' }).click();
-    const dialog = tab.getByRole('dialog');
-    const path = dialog.getByLabel('Folder', { exact: true });
-    await untilListed(path);
-    await path.fill(join(folder, 'sample'));
-    await dialog.getByRole('button', { name: 'Choose this folder' }).click();
+    await tab.getByRole('button', { name: 'Start the sample' }).click();
     await pill('waiting').waitFor();
     await send(await readHint(tab));
     await pill('done').waitFor();
@@ -70,13 +65,9 @@ describe('the golden path, from an empty store', () => {
     await tab.locator('.file .page.reading').getByRole('heading').first().waitFor();
   }));
 
-  it('the sample says what to answer until it was answered, and the way to a model stays on Start', withFixture({ packages: [] }, async ({ tab, folder, go, pill, send }) => {
+  it('the sample says what to answer until it was answered, and the way to a model stays on Start', withFixture({ packages: [] }, async ({ tab, go, pill, send }) => {
     await go();
-    await tab.getByRole('button', { name: 'Run the sample' }).click();
-    const path = tab.getByRole('dialog').getByLabel('Folder', { exact: true });
-    await untilListed(path);
-    await path.fill(join(folder, 'sample'));
-    await tab.getByRole('button', { name: 'Choose this folder' }).click();
+    await tab.getByRole('button', { name: 'Start the sample' }).click();
     const hint = tab.getByRole('status').filter({ hasText: 'When it asks, answer: ' });
     await hint.waitFor();
     await pill('waiting').waitFor();
@@ -86,7 +77,7 @@ describe('the golden path, from an empty store', () => {
     await send(await readHint(tab));
     await pill('done').waitFor();
     await hint.waitFor({ state: 'hidden' });
-    await tab.getByRole('link', { name: 'CrewAgent' }).click();
+    await tab.getByRole('link', { name: 'CrewAgent', exact: true }).click();
     await tab.getByRole('heading', { name: 'Your first run, in three steps' }).waitFor();
   }));
 });
@@ -140,18 +131,11 @@ const withKeyboard = (options, body) =>
   });
 
 describe('the golden path by keyboard alone', () => {
-  it('from the first page to the finished run and its artifact', withKeyboard({ packages: [] }, async ({ tab, folder, go, pill, press, tabTo, assertFocus }) => {
+  it('from the first page to the finished run and its artifact', withKeyboard({ packages: [] }, async ({ tab, go, pill, press, tabTo, assertFocus }) => {
     await go();
     await tab.getByRole('heading', { name: 'Your first run, in three steps' }).waitFor();
-    await tabTo(/^Run the sample/);
-    await press('Enter');
-    await untilListed(tab.getByRole('dialog').getByLabel('Folder', { exact: true }));
-    await tab.getByRole('list', { name: 'Folders' }).waitFor();
-    await tabTo(/^Folder$/);
-    await press('Control+a');
-    await tab.keyboard.type(join(folder, 'sample'));
-    await tabTo(/^Choose this folder/);
-    await press('Enter');
+    await tabTo(/^Start the sample/);
+    await tab.keyboard.press('Enter');
     await pill('waiting').waitFor();
     const answer = await readHint(tab);
     await tabTo(/^Message$/);

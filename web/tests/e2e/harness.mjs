@@ -115,7 +115,7 @@ function choosePort() {
 /** Starts the program as a server, and waits for its link. `under` is a program that starts it, such as `prlimit`. */
 async function start(home, { port = choosePort(), env = {}, under = [] } = {}) {
   const [program, ...args] = [...under, binary, '--home', home, 'ui', '--port', String(port), '--no-open'];
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LANG: 'C.UTF-8', ...env } });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LANG: 'C.UTF-8', HOME: dirname(home), CREWAGENT_LOCAL_SERVERS: 'off', ...env } });
   let noise = '';
   child.stderr.on('data', (data) => (noise += data));
   const link = await new Promise((done, fail) => {

@@ -91,13 +91,31 @@ describe('a package that cannot be imported', () => {
 });
 
 describe('a package that is imported', () => {
-  it('from Start leaves the user there', withFixture({}, async ({ tab, go, project }) => {
+  it('from Start is run in a project with one more click, and comes first there', withFixture({}, async ({ tab, go, project }) => {
     await project('shop');
     await go();
     await tab.getByRole('link', { name: 'Import a package' }).click();
     await check(tab, example('create-story-micro'));
     await tab.getByRole('button', { name: 'Import', exact: true }).click();
-    await tab.getByRole('heading', { name: 'Start', exact: true }).waitFor();
+    await tab.getByRole('heading', { name: 'create-story-micro@0.1.0 was imported.' }).waitFor();
+    await tab.getByRole('main').getByRole('button', { name: 'shop' }).click();
+    await tab.getByRole('heading', { name: 'Run a workflow' }).waitFor();
+    assert.equal(await tab.getByLabel('Workflow', { exact: true }).locator('option:checked').textContent(), 'create-story');
+    await tab.getByRole('button', { name: 'Cancel' }).click();
+    await until('the import comes first', async () => (await tab.locator('main h3').first().textContent())?.startsWith('create-story-micro'));
+  }));
+
+  it('is offered in a project beside all others, and found by words', withFixture({ packages: ['hello-branch', 'create-story-micro'] }, async ({ tab, go, project }) => {
+    const shop = await project('shop');
+    await go('project', shop.id);
+    const main = tab.getByRole('main');
+    for (const name of [/create-story/, /hello-branch/]) await main.getByRole('link', { name }).first().waitFor();
+    const panel = tab.getByRole('complementary', { name: 'Conversations' });
+    for (const name of ['hello-branch', 'create-story-micro']) await panel.getByRole('heading', { name }).waitFor();
+    await tab.keyboard.press('Control+k');
+    await tab.getByRole('combobox').fill('run hello');
+    await tab.getByRole('option', { name: /hello-branch/ }).first().click();
+    await tab.waitForURL(/launch\?package=hello-branch/);
   }));
 
   it('anew is the new one', withFixture({}, async ({ tab, go, folder, project }) => {
@@ -133,7 +151,7 @@ describe('a package that is removed', () => {
     await tab.getByText('A small package with one decision.').waitFor();
     await tab.getByRole('button', { name: 'Remove' }).click();
     await tab.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await until('another one is shown', async () => (await tab.getByLabel('Package', { exact: true }).inputValue()).startsWith('create-story-micro'));
+    await tab.getByRole('navigation', { name: 'Packages' }).locator('[aria-current]').filter({ hasText: 'create-story-micro' }).waitFor();
     await go('project', shop.id, 'packages?package=hello-branch%400.1.0');
     await tab.getByRole('alert').getByText('The package hello-branch@0.1.0 is not in the store').waitFor();
   }));
@@ -146,7 +164,7 @@ describe('a new package', () => {
     const made = join(folder, 'my-package');
     await tab.getByRole('textbox', { name: 'Folder to make for it' }).fill(made);
     await tab.getByRole('radio', { name: 'With a decision' }).check();
-    await tab.getByRole('button', { name: 'Make it' }).click();
+    await tab.getByRole('button', { name: 'Create package' }).click();
     await tab.getByText(`The package is in ${made}.`).waitFor();
     assert.ok(existsSync(join(made, 'bmad.json')));
     await tab.getByRole('button', { name: 'Pack a folder' }).click();

@@ -42,13 +42,11 @@ describe('the questions of a run', () => {
     await tab.keyboard.press('Enter');
     await tab.getByText('The package is valid.').waitFor();
     await tab.getByRole('button', { name: 'Import', exact: true }).press('Enter');
-    await tab.getByRole('heading', { name: 'Start', exact: true }).waitFor();
-    await tab.getByRole('button', { name: 'Open a folder' }).first().press('Enter');
+    await tab.getByRole('button', { name: 'Another folder…' }).press('Enter');
     const path = tab.getByLabel('Folder', { exact: true });
     await until('the folder is listed', async () => (await path.inputValue()) !== '');
     await path.fill(shop);
     await tab.getByRole('button', { name: 'Choose this folder' }).press('Enter');
-    await tab.getByRole('link', { name: /hello-branch/ }).press('Enter');
     await tab.getByRole('button', { name: 'Run', exact: true }).press('Enter');
     await tab.getByRole('radiogroup', { name: /Which kind of project/ }).waitFor();
   }));

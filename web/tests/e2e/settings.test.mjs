@@ -253,13 +253,44 @@ describe('health', () => {
   }));
 });
 
+describe('a model server of this computer', () => {
+  it('is found on Start, and one click makes runs use its model', async (t) => {
+    const models = createServer((_, answer) => answer.setHeader('content-type', 'application/json').end(JSON.stringify({ data: [{ id: 'qwen3:8b' }, { id: 'nomic-embed-text' }] })));
+    await new Promise((done) => models.listen(0, '127.0.0.1', done));
+    t.after(() => models.close());
+    const env = { CREWAGENT_LOCAL_SERVERS: `ollama=http://127.0.0.1:${models.address().port}/v1` };
+    await withFixture({ server: { env } }, async ({ tab, go, api }) => {
+      await go('settings/models?add=model');
+      const form = tab.getByRole('dialog', { name: 'Add a model' });
+      await until('its only model is filled in', async () => (await form.getByLabel('Model', { exact: true }).inputValue()) === 'qwen3:8b');
+      await form.getByRole('radio', { name: 'No key is needed', checked: true }).waitFor();
+      await form.getByLabel('Model', { exact: true }).fill('');
+      await form.getByText('Choose or type a model.').waitFor();
+      await form.getByRole('button', { name: 'Cancel' }).click();
+      await go();
+      await tab.getByText('Ollama runs on this computer.').waitFor();
+      await assertAccessible(tab);
+      await tab.getByRole('button', { name: 'Use qwen3:8b' }).click();
+      await tab.getByText('qwen3-8b is set up.').waitFor();
+      const { models: saved } = await api('GET', '/api/models');
+      assert.deepEqual([saved[0].model, saved[0].profile, saved[0].key], ['qwen3:8b', 'ollama', 'none']);
+    })(t);
+  });
+});
+
+/** Chooses the script in the menu of the only run. */
+async function saveScript(tab) {
+  await tab.locator('main .run').getByRole('button', { name: /^More for/ }).click();
+  await tab.getByRole('menuitem', { name: /Save as replayable script/ }).click();
+}
+
 describe('a run', () => {
   it('is recorded as a scenario that can be downloaded', withSettings(async ({ tab, go, project, startRun, untilStatus }) => {
     const book = await project('book');
     const run = await startRun(book.id, { package: 'create-story-micro', model: goldenModel('001-create-story-micro') });
     await untilStatus(run, 'waiting-user');
     await go('project', book.id, 'runs');
-    const [file] = await Promise.all([tab.waitForEvent('download'), tab.getByRole('button', { name: 'Scenario' }).click()]);
+    const [file] = await Promise.all([tab.waitForEvent('download'), saveScript(tab)]);
     assert.match(await readFile(await file.path(), 'utf8'), /^# .*[^]*nodes:/m);
   }));
 });

@@ -187,7 +187,7 @@ describe('a workflow', () => {
     await tab.getByText(/fs\.sarch/).first().waitFor();
     assert.match(tab.url(), /launch/, 'nothing was started');
     await form.getByLabel('Never use these tools').fill('fs.search');
-    await form.getByLabel('Opening words').fill('It is about a shop.');
+    await form.getByLabel('What do you want?').fill('It is about a shop.');
     await form.getByRole('button', { name: 'Run', exact: true }).click();
     await tab.waitForURL(/\/run\//);
     const run = new URL(tab.url()).pathname.split('/').at(-1);

@@ -13,7 +13,6 @@ import type {
   Fault,
   FileList,
   FileText,
-  Folders,
   ResumeRequest,
   Halting,
   ImportedPackage,
@@ -33,7 +32,6 @@ import type {
   RunForecast,
   RunList,
   RunQuery,
-  Sample,
   SettingList,
   StartedConversation,
   StartedRun,
@@ -119,8 +117,6 @@ export const api = {
   project: (project: string) => get<Project>(`/api/projects/${id(project)}`),
   relinkProject: (project: string, path: string) => post<Project>(`/api/projects/${id(project)}/relink`, { path }),
   forgetProject: (project: string) => request('DELETE', `/api/projects/${id(project)}`),
-  sample: (path: string) => post<Sample>('/api/sample', { path }),
-  folders: (path?: string) => get<Folders>('/api/folders', { path }),
 
   files: (project: string, path?: string) =>
     get<FileList>(`/api/projects/${id(project)}/files`, { path }),
@@ -141,7 +137,7 @@ export const api = {
   import: (from: string | Blob) =>
     typeof from === 'string'
       ? post<ImportedPackage>('/api/packages/import', { path: from })
-      : request<ImportedPackage>('POST', '/api/packages/import-file', from),
+      : request<ImportedPackage>('POST', withQuery('/api/packages/import-file', { name: (from as File).name }), from),
   code: (code: string) => get<CodePage>(`/api/codes/${id(code)}`),
 
   conversations: (query: ConversationQuery) =>

@@ -1,10 +1,11 @@
-/** Texts of the page. Each language is a file that is fetched on demand; the texts of the settings are a second one. */
+/** Texts of the page. Each language is a file that is fetched on demand; the texts of the settings and of the screens of projects are further ones. */
 
 import { visible } from '../text';
 import type { en } from './en';
+import type { texts as home } from './home/en';
 import type { texts as settings } from './settings/en';
 
-export type Key = keyof typeof en | keyof typeof settings;
+export type Key = keyof typeof en | keyof typeof home | keyof typeof settings;
 export type Texts = Record<Key, string>;
 export type Language = 'en' | 'zh';
 type Fill = Record<string, string | number>;
@@ -18,21 +19,26 @@ export const LANGUAGES: { id: Language; name: string }[] = [
 let texts = $state.raw({} as Texts);
 let current = $state<Language>('en');
 
-let hasSettings = false;
+/** Further texts, which come with the screens that need them. */
+const FURTHER = {
+  home: { en: () => import('./home/en'), zh: () => import('./home/zh') },
+  settings: { en: () => import('./settings/en'), zh: () => import('./settings/zh') },
+};
+const wanted = new Set<keyof typeof FURTHER>();
 
 /** Translations of the server's codes. English needs none: the server sends English. */
 let faults = $state.raw<Record<string, string>>({});
 
 async function fetchTexts(language: Language): Promise<Texts> {
-  const isChinese = language === 'zh';
-  const base = isChinese ? (await import('./zh')).zh : (await import('./en')).en;
-  const rest = hasSettings && (isChinese ? await import('./settings/zh') : await import('./settings/en')).texts;
-  return { ...base, ...rest } as Texts;
+  const base = language === 'zh' ? (await import('./zh')).zh : (await import('./en')).en;
+  const further = await Promise.all([...wanted].map(async (name) => (await FURTHER[name][language]()).texts));
+  return Object.assign({}, base, ...further) as Texts;
 }
 
-/** Fetches the texts of the settings. */
-export async function loadSettingsTexts(): Promise<void> {
-  hasSettings = true;
+/** Fetches further texts. */
+export async function loadTexts(name: keyof typeof FURTHER): Promise<void> {
+  if (wanted.has(name)) return;
+  wanted.add(name);
   texts = await fetchTexts(current);
 }
 

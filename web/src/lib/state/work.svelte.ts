@@ -157,7 +157,7 @@ export class Work {
   readonly busy = $derived.by((): boolean => {
     const given = this.#given;
     const isUnheard = given !== null && given.callId === this.question?.callId && given.seq === this.recipient?.view.seq;
-    return this.atWork || this.sending || isUnheard;
+    return this.atWork || this.sending || isUnheard || this.blocked !== undefined;
   });
 
   readonly look = $derived.by((): Look => {

@@ -273,6 +273,103 @@ nodeId: string,
 call: FrameId, };
 
 /**
+ * Everything that can be started: workflows and agents of all packages.
+ */
+export type Catalog = { 
+/**
+ * The last imported one first. Packages with errors are left out.
+ */
+packages: Array<CatalogPackage>, };
+
+/**
+ * An agent of the catalog.
+ */
+export type CatalogAgent = { 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * Its icon, mostly an emoji.
+ */
+icon: string, };
+
+/**
+ * A node of a workflow of the catalog.
+ */
+export type CatalogNode = { 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * Its title; the id if it has none.
+ */
+title: string, };
+
+/**
+ * A package of the catalog.
+ */
+export type CatalogPackage = { 
+/**
+ * As a person writes it: `name@version`.
+ */
+reference: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its version.
+ */
+version: string, 
+/**
+ * Time of the import.
+ */
+imported: string, 
+/**
+ * Purpose of the package.
+ */
+description?: string, 
+/**
+ * Its workflows; the first is the default.
+ */
+workflows: Array<CatalogWorkflow>, 
+/**
+ * Its agents.
+ */
+agents: Array<CatalogAgent>, };
+
+/**
+ * A workflow of the catalog.
+ */
+export type CatalogWorkflow = { 
+/**
+ * Reference to start a run with: its id, or the path of its document.
+ */
+reference: string, 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Purpose of the workflow.
+ */
+description?: string, 
+/**
+ * Its nodes.
+ */
+nodes: Array<CatalogNode>, };
+
+/**
  * One change of a file.
  */
 export type Change = { 
@@ -1060,6 +1157,10 @@ parent?: string,
  */
 folders: Array<FolderEntry>, 
 /**
+ * Folders that users often look for: their home and what is usual in it.
+ */
+places: Array<FolderEntry>, 
+/**
  * True if there are more.
  */
 truncated: boolean, };
@@ -1659,6 +1760,40 @@ tokens?: number,
  * Money.
  */
 cost?: number, };
+
+/**
+ * A model server that runs on this computer.
+ */
+export type LocalServer = { 
+/**
+ * The profile of the provider.
+ */
+profile: string, 
+/**
+ * Name for people.
+ */
+title: string, 
+/**
+ * Address of its endpoint.
+ */
+baseUrl: string, 
+/**
+ * Models that it offers, by the names that it gives them.
+ */
+models: Array<string>, 
+/**
+ * True if it lists its models only with a key.
+ */
+needsKey: boolean, };
+
+/**
+ * Model servers that run on this computer.
+ */
+export type LocalServers = { 
+/**
+ * In the order of the providers.
+ */
+servers: Array<LocalServer>, };
 
 /**
  * The settings of another tool.
@@ -2848,6 +2983,15 @@ used: string,
 waiting: number, };
 
 /**
+ * New name of a project.
+ */
+export type ProjectName = { 
+/**
+ * The name.
+ */
+name: string, };
+
+/**
  * The projects of the store.
  */
 export type Projects = { 
@@ -3391,9 +3535,17 @@ workflow: string,
  */
 agentId: string, 
 /**
+ * Title that the user gave it, else what its user said first, else the name of the first file that it made.
+ */
+title?: string, 
+/**
  * The conversation that it was started from.
  */
 conversation?: string, 
+/**
+ * The run that it was forked from.
+ */
+forkOf?: string, 
 /**
  * Time of creation.
  */
@@ -3418,6 +3570,10 @@ message?: string,
  * The kind of question that is open.
  */
 asks?: QuestionKind, 
+/**
+ * The text of that question, in one line.
+ */
+asked?: string, 
 /**
  * Current node.
  */
@@ -3515,9 +3671,17 @@ workflow: string,
  */
 agentId: string, 
 /**
+ * Title that the user gave it, else what its user said first, else the name of the first file that it made.
+ */
+title?: string, 
+/**
  * The conversation that it was started from.
  */
 conversation?: string, 
+/**
+ * The run that it was forked from.
+ */
+forkOf?: string, 
 /**
  * Time of creation.
  */
@@ -3542,6 +3706,10 @@ message?: string,
  * The kind of question that is open.
  */
 asks?: QuestionKind, 
+/**
+ * The text of that question, in one line.
+ */
+asked?: string, 
 /**
  * Current node.
  */
@@ -3863,6 +4031,15 @@ model: string,
  * Answer that the model understands.
  */
 answer: string, };
+
+/**
+ * Folder for the sample.
+ */
+export type SampleFolder = { 
+/**
+ * Absolute path of a folder that is new or empty; a new one in the user's home when absent.
+ */
+path?: string, };
 
 /**
  * A tool server wrote a line into its log.
@@ -4501,6 +4678,15 @@ rendered?: number,
 request: RequestSummary, };
 
 /**
+ * Facts about a file that is sent.
+ */
+export type UploadQuery = { 
+/**
+ * Name of the file, as its user knows it.
+ */
+name?: string, };
+
+/**
  * Tokens, and money where the prices are known.
  */
 export type Usage = { 
@@ -4667,6 +4853,10 @@ description?: string,
  * The agent that runs it when none is named.
  */
 agentId: string, 
+/**
+ * Variables that its steps set; those that are known from the start are not asked for.
+ */
+variables: Array<string>, 
 /**
  * Its graph, laid out.
  */
