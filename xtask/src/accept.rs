@@ -25,18 +25,21 @@ pub(crate) enum Suite {
     Dialect,
     Golden,
     Types,
+    /// Pages of `docs/` that follow from the code.
+    Reference,
     Snapshots,
     /// Figures of proofs and benchmarks in `docs/`. They differ from machine to machine, so they are accepted by name only.
     Docs,
 }
 
 impl Suite {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Fixtures,
         Self::Schemas,
         Self::Dialect,
         Self::Golden,
         Self::Types,
+        Self::Reference,
         Self::Snapshots,
         Self::Docs,
     ];
@@ -56,6 +59,7 @@ impl Suite {
             Self::Dialect => "dialect",
             Self::Golden => "golden",
             Self::Types => "types",
+            Self::Reference => "reference",
             Self::Snapshots => "snapshots",
             Self::Docs => "docs",
         }

@@ -208,7 +208,10 @@ mod tests {
         check_error("test --only", "needs a value");
         check_error("test --only fmt --skip fmt", "no step");
         check_error("tidy --grow", "`--grow`");
-        check_error("accept silver", "fixtures, schemas, dialect, golden, types, snapshots, docs");
+        check_error(
+            "accept silver",
+            "fixtures, schemas, dialect, golden, types, reference, snapshots, docs",
+        );
         check_error("fuzz --minutes 1", "`--minutes`");
         check_error("fuzz --seconds soon", "`soon`");
         check_error("fuzz --seconds 0", "at least 1");

@@ -219,12 +219,12 @@ impl Tool {
     }
 
     /// Returns the documented parameters, the required ones first.
-    pub(crate) fn parameters(self) -> &'static [&'static str] {
+    pub fn parameters(self) -> &'static [&'static str] {
         self.entry().parameters
     }
 
     /// Returns the shortest valid arguments.
-    pub(crate) fn example(self) -> &'static str {
+    pub fn example(self) -> &'static str {
         self.entry().example
     }
 }

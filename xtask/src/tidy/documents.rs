@@ -1,5 +1,8 @@
-//! Documents that a reader sees first: README and ARCHITECTURE stay short, and no relative link is broken.
+//! Documents that a reader sees first: README and ARCHITECTURE stay short, and no relative link or anchor is broken.
 
+mod anchors;
+
+use self::anchors::has_anchor;
 use super::limits::TidyLimits;
 use super::{TidyFinding, TidyRule};
 use crate::repo::Repo;
@@ -39,14 +42,23 @@ fn is_ours(path: &str) -> bool {
 }
 
 fn problem_of(repo: &Repo, document: &str, target: &str) -> Option<&'static str> {
-    let file = target.split(['#', '?']).next().unwrap_or_default();
-    if file.is_empty() || has_scheme(file) {
+    let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let file = file.split('?').next().unwrap_or_default();
+    if has_scheme(file) {
         return None;
     }
-    match resolve(document, &percent_decode(file)) {
+    let path = match file {
+        "" => Some(document.to_owned()),
+        file => resolve(document, &percent_decode(file)),
+    };
+    match path {
         None => Some("leads out of the repository"),
         Some(path) if !repo.exists(&path) => Some("leads to no file"),
-        Some(_) => None,
+        Some(path) => {
+            let text = repo.text(&path).filter(|_| path.ends_with(".md") && !anchor.is_empty());
+            let is_dead = text.is_some_and(|text| !has_anchor(text, &percent_decode(anchor)));
+            is_dead.then_some("leads to no heading")
+        }
     }
 }
 
@@ -173,7 +185,7 @@ mod tests {
         let repo = Repo::of(&[
             (path, text),
             ("LICENSE", ""),
-            ("docs/guide.md", ""),
+            ("docs/guide.md", "# A part\n"),
             ("docs/a file.md", ""),
             ("docs/x(1).md", ""),
             ("docs/images/run.svg", ""),
@@ -210,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_link_to_a_file_or_folder_is_no_finding() {
-        check_in("README.md", "[a](docs/guide.md#part) [b](docs) [c](./docs/) [d](LICENSE)", &[]);
+        check_in("README.md", "[a](docs/guide.md#a-part) [b](docs) [c](./docs/) [d](LICENSE)", &[]);
         check_in(
             "docs/b.md",
             "[a](guide.md) [b](../LICENSE) [c](/LICENSE) [d](images/run.svg)",
@@ -221,8 +233,15 @@ mod tests {
     }
 
     #[test]
-    fn addresses_anchors_and_code_are_no_findings() {
-        check_in("README.md", "[a](https://example.com/x) [b](mailto:a@b.c) [c](#part)", &[]);
+    fn an_anchor_without_a_heading_is_found() {
+        check_in("README.md", "[a](docs/guide.md#part)", &["README.md:1"]);
+        check_in("README.md", "# Here\n[a](#here) [b](#there)", &["README.md:2"]);
+        check_in("README.md", "[a](LICENSE#L3)", &[]);
+    }
+
+    #[test]
+    fn addresses_and_code_are_no_findings() {
+        check_in("README.md", "[a](https://example.com/x) [b](mailto:a@b.c)", &[]);
         check_in("README.md", "`[a](gone.md)`\n```md\n[a](gone.md)\n```\n", &[]);
     }
 

@@ -27,3 +27,4 @@ mod support;
 mod system;
 mod terminal;
 mod tiers;
+mod tutorials;

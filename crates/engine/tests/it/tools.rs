@@ -7,6 +7,7 @@ mod outputs;
 mod overwriting;
 mod patching;
 mod reading;
+mod reference;
 mod relocating;
 mod repeats;
 mod translating;

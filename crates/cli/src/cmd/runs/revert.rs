@@ -70,7 +70,7 @@ pub(super) fn revert(
         console.line_to(to, line(file));
     }
     if ready.is_empty() {
-        console.line_to(to, text!("Nothing is to be taken back.", "没有需要撤销的内容。"));
+        console.line_to(to, text!("Nothing to revert.", "没有需要撤销的内容。"));
     }
     if ask == RevertConfirmation::DryRun {
         return Ok(Some(Vec::new()));
