@@ -6,6 +6,7 @@
 pub(crate) mod errors;
 pub(crate) mod help;
 mod help_table;
+pub(crate) mod settings;
 
 use std::ffi::OsString;
 use std::sync::OnceLock;

@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
 use crate::console::Console;
+use crate::language::settings::meaning;
 use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
@@ -104,7 +105,7 @@ fn list(settings: &Settings, is_json: bool, console: &mut Console) -> anyhow::Re
         let parts: Vec<&str> = key.name.split('.').collect();
         let value = value_of(&parts, &own);
         let is_default = value == value_of(&parts, &default);
-        listed.push(Listed { name: key.name.to_owned(), value, about: key.about, is_default });
+        listed.push(Listed { name: key.name.to_owned(), value, about: meaning(key), is_default });
     }
     for table in ["models", "profiles", "mcp", "prices"] {
         if let Some(value) = own.get(table) {
@@ -128,7 +129,7 @@ fn members<'v>(parts: &mut Vec<&'v str>, value: &'v Json, listed: &mut Vec<Liste
     if let Some(key) = Settings::key(parts) {
         if key.is_family() {
             let (name, value) = (quoted(parts), Some(value));
-            listed.push(Listed { name, value, about: key.about, is_default: false });
+            listed.push(Listed { name, value, about: meaning(&key), is_default: false });
         }
         return;
     }
@@ -247,7 +248,7 @@ fn refused(named: &NamedSetting, value: &str, error: SettingsError) -> UsageErro
     UsageError(say!(
         "{name} cannot be {value}: {why} ({})",
         "{name} 不能是 {value}：{why}（{}）",
-        key.about
+        meaning(key)
     ))
 }
 

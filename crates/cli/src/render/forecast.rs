@@ -3,6 +3,8 @@
 use crewagent_core::event::{Event, EventKind, RunEvent};
 use crewagent_core::forecast::Forecast;
 
+use super::summary;
+use crate::language::text;
 use crate::paint::{self, QUIET, WARNING};
 
 /// Formats the forecast that the start of a run has recorded; empty without one.
@@ -16,11 +18,41 @@ pub(crate) fn of_opening(opening: &[Event]) -> String {
 
 /// Formats a forecast.
 pub(crate) fn lines(forecast: &Forecast) -> String {
-    let mut text = format!("{}\n", paint::styled(QUIET, &forecast.text));
+    // The recorded words are English; the numbers are said again.
+    let words = text!(forecast.text.clone(), chinese(forecast));
+    let mut text = format!("{}\n", paint::styled(QUIET, words));
     for above in &forecast.above {
+        let above = text!(above.as_str(), "这超出了一次输入的上限：运行会在上限处停下等你。");
         text.push_str(&format!("{}\n", paint::styled(WARNING, format_args!("! {above}"))));
     }
     text
+}
+
+fn chinese(forecast: &Forecast) -> String {
+    let cost = |cost: Option<f64>| {
+        cost.map(|cost| format!("，{}", summary::money(cost))).unwrap_or_default()
+    };
+    let (sent, received) =
+        (summary::number(forecast.input_tokens), summary::number(forecast.output_tokens));
+    let origin = match forecast.most_requests {
+        None => "估算".to_owned(),
+        Some(most) => {
+            let most_cost = cost(forecast.most_cost);
+            format!("{} 次运行的中位数；最多 {most} 次请求{most_cost}", forecast.runs)
+        }
+    };
+    let own = cost(forecast.cost);
+    let ceiling = match forecast.text.rsplit_once(". ").map(|(_, ceiling)| ceiling) {
+        Some(ceiling) => match ceiling.strip_prefix("Cannot exceed ") {
+            Some(limit) => format!("不会超过 {}。", limit.trim_end_matches('.')),
+            None => "没有设置上限。".to_owned(),
+        },
+        None => String::new(),
+    };
+    let requests = forecast.requests;
+    format!(
+        "约 {requests} 次请求，输入 {sent} 词元，输出 {received} 词元{own}（{origin}）。{ceiling}"
+    )
 }
 
 #[cfg(test)]

@@ -50,9 +50,25 @@ fn table() -> impl Iterator<Item = PromptCommand<ConversationCommand>> {
     };
     let row = |(call, help): &(&'static str, &'static str)| {
         let (name, takes) = call.split_once(' ').unwrap_or((call, ""));
+        let help = text!(*help, help_of(name));
         PromptCommand { name, takes, help, action: ConversationCommand::Conversation(name) }
     };
     COMMANDS.iter().map(row).chain([last])
+}
+
+/// Returns what a command of the conversation does, in Chinese.
+pub(super) fn help_of(name: &str) -> &'static str {
+    match name {
+        "/menu" => "显示智能体的菜单；运行停在原处",
+        "/agent" => "与包中的另一个智能体对话",
+        "/resume" => "继续最近离开的运行",
+        "/pause" => "离开运行，让它停在原处",
+        "/stop" => "立即离开运行，让它停在原处",
+        "/dismiss" => "请智能体离开，继续直接与模型对话",
+        "/status" => "显示各自的位置和费用",
+        "/help" => "显示现在可以做什么",
+        _ => "",
+    }
 }
 
 /// Returns the menu triggers of a package, each once.
@@ -60,4 +76,17 @@ fn words(package: &Package) -> Vec<String> {
     let mut seen = HashSet::new();
     let words = package.agents().iter().flat_map(|agent| menu::words(agent, Surface::Ide));
     words.filter(|word| seen.insert(word.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_of_a_conversation_is_explained_in_chinese() {
+        let names = COMMANDS.iter().map(|(call, _)| call.split(' ').next().unwrap_or_default());
+        for name in names {
+            assert_ne!(help_of(name), "", "{name}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use crewagent_engine::conversation::{COMMANDS, Mode, Reaction};
 use crewagent_format::package::agents::Agent;
 
-use super::{ConversationDriver, ConversationOutput};
+use super::{ConversationDriver, ConversationOutput, prompt};
 use crate::console::Console;
 use crate::language::{say, text};
 use crate::outcome::Outcome;
@@ -157,6 +157,7 @@ impl ConversationDriver<'_> {
             return text + &prompt.help();
         }
         for (name, what) in COMMANDS {
+            let what = text!(*what, prompt::help_of(name.split(' ').next().unwrap_or_default()));
             let name = paint::styled(NAME, paint::padded(name, 12));
             text.push_str(&format!("  {name}  {what}\n"));
         }

@@ -33,19 +33,36 @@ pub(crate) enum RunCommand {
     Stop,
 }
 
-const COMMANDS: [PromptCommand<RunCommand>; 5] = [
-    row("/help", "what works now", RunCommand::Help),
-    row("/status", "where the run is, and what it took", RunCommand::Status),
-    row("/last", "the last call of a tool, in full", RunCommand::Last),
-    row("/pause", "leaves the run waiting for you, and says how to go on", RunCommand::Pause),
-    row("/stop", "the same, as Ctrl-C does it", RunCommand::Stop),
-];
+fn commands() -> [PromptCommand<RunCommand>; 5] {
+    [
+        row("/help", text!("what works now", "现在可以做什么"), RunCommand::Help),
+        row(
+            "/status",
+            text!("where the run is, and what it took", "运行的位置和用量"),
+            RunCommand::Status,
+        ),
+        row(
+            "/last",
+            text!("the last call of a tool, in full", "最近一次工具调用的完整内容"),
+            RunCommand::Last,
+        ),
+        row(
+            "/pause",
+            text!(
+                "leaves the run waiting for you, and says how to go on",
+                "离开，运行继续等你；并告诉你如何继续"
+            ),
+            RunCommand::Pause,
+        ),
+        row(
+            "/stop",
+            text!("the same, as Ctrl-C does it", "同样离开，相当于 Ctrl-C"),
+            RunCommand::Stop,
+        ),
+    ]
+}
 
-const fn row(
-    name: &'static str,
-    help: &'static str,
-    action: RunCommand,
-) -> PromptCommand<RunCommand> {
+fn row(name: &'static str, help: &'static str, action: RunCommand) -> PromptCommand<RunCommand> {
     PromptCommand { name, takes: "", help, action }
 }
 
@@ -61,7 +78,7 @@ pub(crate) fn open_prompt(
     }
     let history = home.map_or_else(Store::default_home, Ok)?.join(HISTORY);
     let project = Some(run.project_folder().to_owned());
-    CommandPrompt::open(Commands::new(COMMANDS), Some(&history), Vec::new(), project).map(Some)
+    CommandPrompt::open(Commands::new(commands()), Some(&history), Vec::new(), project).map(Some)
 }
 
 impl RunDriver {
