@@ -104,6 +104,9 @@ pub(crate) struct ChatsRenameArgs {
     /// Its new title
     #[arg(value_name = "TITLE")]
     pub(crate) title: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

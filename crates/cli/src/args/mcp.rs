@@ -66,6 +66,9 @@ pub(crate) struct McpAddArgs {
     /// Enable it at once
     #[arg(long)]
     pub(crate) enable: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -83,6 +86,9 @@ pub(crate) struct McpNamesArgs {
     /// Configured servers
     #[arg(required = true, value_name = "NAME", add = complete::servers())]
     pub(crate) names: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

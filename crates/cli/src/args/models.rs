@@ -82,6 +82,9 @@ pub(crate) struct ModelsAddArgs {
     /// Ask nothing; fail if something is missing
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
+    /// Print JSON; asks nothing
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -89,6 +92,9 @@ pub(crate) struct ModelsUseArgs {
     /// A configured model, or PROFILE/MODEL
     #[arg(value_name = "NAME", add = complete::models())]
     pub(crate) name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -152,6 +152,9 @@ pub(crate) struct NewArgs {
     /// Ask nothing; use the defaults
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
+    /// Print JSON; asks nothing
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

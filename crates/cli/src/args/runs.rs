@@ -104,6 +104,9 @@ pub(crate) struct RunsRevertArgs {
     /// Do not ask for confirmation; required where no terminal can ask
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
+    /// Print JSON; requires --yes or --dry-run
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -159,6 +162,9 @@ pub(crate) struct RelinkArgs {
     /// Its new folder
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

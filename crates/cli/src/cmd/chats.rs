@@ -7,6 +7,7 @@ mod show;
 use std::path::PathBuf;
 
 use crewagent_engine::store::{Of, RunId, Store};
+use serde_json::json;
 
 use crate::args::{ChatsArgs, ChatsCommand};
 use crate::console::Console;
@@ -39,6 +40,10 @@ pub(crate) fn run(
             }
             store.conversations().rename(&id, &args.title)?;
             let title = store.conversations().title(&id)?.unwrap_or_default();
+            if args.json {
+                console.line(paint::json(&json!({ "id": id, "title": title })));
+                return Ok(Outcome::Done);
+            }
             let done = paint::styled(GOOD, text!("renamed", "已重命名"));
             let id = paint::styled(NAME, id);
             console.line(format_args!("{done} {id} {}", paint::printable(&title)));

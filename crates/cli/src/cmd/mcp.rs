@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::store::{KnownServersError, SettingsError, Store};
+use serde_json::json;
 
 use crate::args::{McpArgs, McpCommand, McpNamesArgs};
 use crate::console::Console;
@@ -50,6 +51,12 @@ fn switch(
     let servers = store.tool_servers();
     let names = servers.find_all(&args.names).map_err(problem)?;
     servers.switch(&names, switch == Switch::On).map_err(problem)?;
+    if args.json {
+        let names: Vec<&str> = names.iter().map(ServerName::as_str).collect();
+        let enabled = switch == Switch::On;
+        console.line(paint::json(&json!({ "servers": names, "enabled": enabled })));
+        return Ok(Outcome::Done);
+    }
     let word = if switch == Switch::On {
         text!("enabled", "已启用")
     } else {

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use crewagent_adapters::names::NamedModel;
 use crewagent_engine::store::{ChosenModel, Environment, Settings, SettingsFile, Store};
+use serde_json::json;
 
 use crate::args::{ModelsArgs, ModelsCommand, ModelsUseArgs};
 use crate::console::Console;
@@ -52,6 +53,10 @@ fn choose(
     }
     file.set(&["run", "model"], &name.into())?;
     file.save()?;
+    if args.json {
+        console.line(paint::json(&json!({ "model": name })));
+        return Ok(Outcome::Done);
+    }
     told_use(name, console);
     Ok(Outcome::Done)
 }

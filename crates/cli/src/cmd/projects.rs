@@ -132,6 +132,10 @@ pub(super) fn listed(
 fn relink(args: &RelinkArgs, store: &Store, console: &mut Console) -> anyhow::Result<Outcome> {
     let project = store.projects().find(&args.project)?;
     let project = store.projects().relink(&project.id, &args.folder)?;
+    if args.json {
+        console.line(paint::json(&json!({ "id": project.id, "path": project.path })));
+        return Ok(Outcome::Done);
+    }
     let path = paint::printable(&project.path.display().to_string());
     let id = paint::styled(NAME, &project.id);
     console.line(say!(

@@ -47,6 +47,23 @@ fn files_change_only_with_a_yes() {
 }
 
 #[test]
+fn a_revert_is_reported_as_json() {
+    let world = completed();
+    let revert = ["runs", "revert", "latest", "--json"];
+    assert_eq!(world.run(&revert).code, 2);
+    for (more, outcome) in [("--dry-run", "removed"), ("--yes", "removed"), ("--yes", "unchanged")]
+    {
+        let ran = world.run(&[&revert[..], &[more]].concat());
+        let report: Json = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(report["dryRun"], more == "--dry-run");
+        let files = report["files"].as_array().unwrap();
+        let brief = files.iter().find(|file| file["path"] == "artifacts/brief.md").unwrap();
+        assert_eq!(brief["outcome"], outcome, "{more}: {report}");
+    }
+    assert!(!world.path("project/artifacts/brief.md").exists());
+}
+
+#[test]
 fn a_node_that_the_run_did_not_come_to_is_named() {
     let world = completed();
     for name in ["step-03", "step-01-ask#2", ""] {

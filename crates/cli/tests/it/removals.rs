@@ -45,6 +45,32 @@ fn nothing_is_removed_without_a_yes_where_no_terminal_can_ask() {
 }
 
 #[test]
+fn every_command_that_changes_the_store_can_report_as_json() {
+    let world = CliFixture::with_tiny();
+    world.run_tiny("tiny.yaml", &["--input", "x"]);
+    let chat = ["chat", "--project", "project", "--model", "scripted:tiny.yaml"];
+    world.run(&[&chat[..], &["--input", "hello"]].concat());
+    world.run(&["models", "add", "big", "--model", "m", "--profile", "ollama"]);
+    world.run(&["mcp", "add", "notes", "--", "notes-server"]);
+    std::fs::rename(world.path("project"), world.path("moved")).unwrap();
+    for (args, key, expected) in [
+        (&["chats", "rename", "latest", "Plan"][..], "title", serde_json::json!("Plan")),
+        (&["models", "add", "small", "--model", "m", "--profile", "ollama"], "new", true.into()),
+        (&["mcp", "add", "search", "--json", "--", "x"], "servers", serde_json::json!(["search"])),
+        (&["models", "use", "big"], "model", "big".into()),
+        (&["mcp", "enable", "notes"], "enabled", true.into()),
+        (&["mcp", "disable", "notes"], "enabled", false.into()),
+        (&["projects", "relink", "project", "moved"], "path", "[WORLD]/moved".into()),
+        (&["package", "new", "fresh"], "name", "fresh".into()),
+    ] {
+        let ran = world.run(&[args, &["--json"]].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{args:?}: {ran:?}");
+        let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(report[key], expected, "{args:?}");
+    }
+}
+
+#[test]
 fn a_name_of_any_script_means_its_own_package() {
     let world = CliFixture::new();
     import(&world, "我的流程");

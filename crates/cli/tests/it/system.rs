@@ -157,3 +157,12 @@ fn completions_know_what_is_in_the_store() {
         assert!(found && ran.code == 0, "{words:?} {expected}: {ran:?}");
     }
 }
+
+#[test]
+fn a_usage_line_does_not_ask_for_what_the_environment_says() {
+    let world = CliFixture::new();
+    let ran = world.run(&["runs", "rm"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("Usage: crewagent runs rm"), "{}", ran.err);
+    assert_eq!(world.run(&["config", "path"]).out, "[WORLD]/store/config.toml\n");
+}

@@ -8,6 +8,7 @@ use crewagent_core::tool::server_tool::ServerName;
 use crewagent_engine::store::{
     ImportedServer, ServerSettings, ServerWay, Store, VariableTemplate, import_servers,
 };
+use serde_json::json;
 
 use super::{problem, remind};
 use crate::args::McpAddArgs;
@@ -22,7 +23,7 @@ pub(super) fn run(
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let enable = args.enable;
+    let (enable, is_json) = (args.enable, args.json);
     let (mut servers, problems) = match &args.from {
         Some(file) => read_servers(file)?,
         None => (vec![given(args)?], Vec::new()),
@@ -35,10 +36,15 @@ pub(super) fn run(
         server.settings.enabled |= enable;
     }
     store.tool_servers().put(&servers).map_err(problem)?;
-    for server in &servers {
-        print_server(server, store, console);
+    if is_json {
+        let names: Vec<&str> = servers.iter().map(|server| server.name.as_str()).collect();
+        console.line(paint::json(&json!({ "servers": names, "leftOut": problems })));
+    } else {
+        for server in &servers {
+            print_server(server, store, console);
+        }
+        next(&servers, enable, store, console);
     }
-    next(&servers, enable, store, console);
     Ok(match servers.is_empty() {
         true => Outcome::Failed,
         false => Outcome::Done,

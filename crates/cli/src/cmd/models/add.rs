@@ -40,7 +40,7 @@ pub(super) fn run(
     let is_new = |args: &ModelsAddArgs| {
         args.name.as_ref().is_none_or(|name| !settings.models.contains_key(name))
     };
-    if !args.yes && crate::ask::is_possible() && is_new(&args) {
+    if !args.yes && !args.json && crate::ask::is_possible() && is_new(&args) {
         let Some((complete, typed)) = ask::complete(args, key.is_some(), settings)? else {
             console.line(text!("Nothing was written.", "没有写入任何内容。"));
             return Ok(Outcome::Cancelled);
@@ -69,6 +69,17 @@ pub(super) fn run(
         store.secrets().put(&place, &name, &key).map_err(model::key_problem)?;
     }
     file.save()?;
+    if args.json {
+        console.line(paint::json(&json!({
+            "name": name,
+            "model": chosen.settings.model,
+            "baseUrl": chosen.base_url,
+            "profile": chosen.profile_name,
+            "new": is_new,
+            "default": args.use_it,
+        })));
+        return Ok(Outcome::Done);
+    }
     let details = say!("{} at {}", "{}，地址 {}", chosen.settings.model, chosen.base_url);
     console.line(say!(
         "{} {}: {}, profile {}",

@@ -8,6 +8,7 @@ use crewagent_format::scaffold::{self, ScaffoldPlan, WorkflowShape};
 use crewagent_source::{author, names};
 use inquire::validator::Validation;
 use inquire::{Select, Text};
+use serde_json::json;
 
 use crate::args::{NewArgs, TemplateArg};
 use crate::console::Console;
@@ -18,11 +19,14 @@ use crate::paint::{self, GOOD, NAME};
 use crate::shell;
 
 pub(super) fn run(args: NewArgs, console: &mut Console) -> anyhow::Result<Outcome> {
-    let interactive =
-        !args.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let interactive = !args.yes
+        && !args.json
+        && std::io::stdin().is_terminal()
+        && std::io::stderr().is_terminal();
     if let Some(folder) = &args.folder {
         author::check_folder(folder).map_err(|error| UsageError(shown(&error)))?;
     }
+    let is_json = args.json;
     let Some((folder, plan)) = (if interactive { ask(args)? } else { Some(from_flags(args)?) })
     else {
         console.line(text!("Nothing was written.", "没有写入任何内容。"));
@@ -30,6 +34,12 @@ pub(super) fn run(args: NewArgs, console: &mut Console) -> anyhow::Result<Outcom
     };
     let files = scaffold::files(&plan);
     author::write(&folder, &files)?;
+    if is_json {
+        let paths: Vec<String> = files.iter().map(|(path, _)| path.to_string()).collect();
+        let report = json!({ "name": plan.name, "folder": folder, "files": paths });
+        console.line(paint::json(&report));
+        return Ok(Outcome::Done);
+    }
     let shown = shell::path(&folder);
     console.line(say!(
         "{} {} in {shown}",

@@ -3,12 +3,13 @@
 use crewagent_engine::changes::{self, Backward, Prospect, RevertScope, RunChanges};
 use crewagent_engine::store::Store;
 use crewagent_format::integrity::Digest;
+use serde_json::{Value as Json, json};
 
 use crate::args::RunsRevertArgs;
 use crate::cmd::removal;
 use crate::console::{Console, Stream};
 use crate::language::{say, text};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, QUIET, WARNING};
 
 /// The confirmation before files are changed.
@@ -48,11 +49,37 @@ pub(super) fn run(
         (false, true) => RevertConfirmation::Nothing,
         (false, false) => RevertConfirmation::Once,
     };
-    match revert(&changes, scope, ask, (Stream::Result, console))? {
+    if args.json && ask == RevertConfirmation::Once {
+        let why = "--json never asks; add --yes to revert the files, or --dry-run to list them";
+        return Err(UsageError(why.to_owned()).into());
+    }
+    let plan = args.json.then(|| changes.plan_revert(scope)).transpose()?;
+    let to = if args.json { Stream::Notes } else { Stream::Result };
+    let left = revert(&changes, scope, ask, (to, console))?;
+    if let (Some(plan), Some(left)) = (plan, &left) {
+        console.line(paint::json(&report(&plan, left, args.dry_run)));
+    }
+    match left {
         Some(left) if left.is_empty() => Ok(Outcome::Done),
         Some(_) => Ok(Outcome::Failed),
         None => Ok(Outcome::Cancelled),
     }
+}
+
+/// Describes what became of each file; for a dry run what would become of it.
+fn report(plan: &[Backward], left: &[SkippedFile], is_dry: bool) -> Json {
+    let file = |file: &Backward| {
+        let left = left.iter().find(|left| left.path == file.path);
+        let why = left.map(|left| left.why.as_str()).or_else(|| obstacle(file.prospect));
+        let outcome = match (why, file.prospect, file.target) {
+            (Some(_), ..) => "left",
+            (None, Prospect::Done, _) => "unchanged",
+            (None, _, Some(_)) => "restored",
+            (None, _, None) => "removed",
+        };
+        json!({ "path": file.path, "outcome": outcome, "why": why })
+    };
+    json!({ "dryRun": is_dry, "files": plan.iter().map(file).collect::<Vec<_>>() })
 }
 
 /// Shows the changes and reverts them. Returns the skipped files; none when the user declines.
