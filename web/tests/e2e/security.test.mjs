@@ -140,8 +140,9 @@ const withHostileText = (body) => async (t) => {
         wide: Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll('[role=log], main, main .scroll')].map((one) => one.scrollWidth - one.clientWidth)),
         // Elements that no part of the app makes.
         foreign: [...document.querySelectorAll('iframe, object, embed, base, form[action], main script, main style, [onerror], [onload], [onfocus]')].map((one) => one.outerHTML.slice(0, 80)),
-        links: [...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href')).filter((to) => !/^(\/(?!\/|api)|https?:|mailto:|#)/.test(to)),
-        pictures: [...document.querySelectorAll('img')].map((one) => one.src).filter((from) => !from.startsWith('data:image/png')),
+        // A download of the file itself never shows anything.
+        links: [...document.querySelectorAll('a[href]:not([download])')].map((one) => one.getAttribute('href')).filter((to) => !/^(\/(?!\/|api)|https?:|mailto:|#)/.test(to)),
+        pictures: [...document.querySelectorAll('img')].map((one) => one.src).filter((from) => !from.startsWith('data:image/png') && !from.startsWith(`${location.origin}/api/projects/`)),
       }));
       assert.deepEqual(seen, { hacked: undefined, violations: [], wide: seen.wide, foreign: [], links: [], pictures: [] }, where);
       assert.ok(seen.wide <= 0, `${where} is ${seen.wide} px wider than the window`);
