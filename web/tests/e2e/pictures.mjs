@@ -16,7 +16,7 @@ const [COLOURS, SHADES] = [256, 24];
 
 /** A picture shows a screen, or a part of it. The words must be there for it to be the state that the documents speak of. */
 const PICTURES = [
-  { name: 'app', screen: 'tour', themes: ['light', 'dark'], words: ['How shall the project begin?', 'State update refused', 'Artifacts 1'] },
+  { name: 'app', screen: 'tour', themes: ['light', 'dark'], words: ['How shall the project begin?', 'State update refused', 'Files of this run'] },
   { name: 'first-run', screen: 'start-first', size: PAGE, words: ['Your first run, in three steps', 'Start the sample'] },
   { name: 'model-test', screen: 'settings-model-test', size: PAGE, words: ['Connection refused', 'Test connection'] },
   { name: 'import-errors', screen: 'import-broken', size: PAGE, words: ['The package cannot be imported: 2 errors.', 'BM503'] },

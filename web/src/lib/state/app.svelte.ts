@@ -55,7 +55,7 @@ class AppState {
   #pendingNotices: RunStatus[] = [];
   #wanted: string | undefined;
   #refresh: ReturnType<typeof setTimeout> | undefined;
-  #patience: ReturnType<typeof setTimeout> | undefined;
+  #lossTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #stream = new Stream({
     event: (journal, event) => {
       this.#sinks.get(nameOf(journal))?.take(event);
@@ -106,11 +106,11 @@ class AppState {
   #watchLink(): void {
     if (this.link !== 'open') {
       // Further attempts do not begin the time anew. A hidden page may be without a stream.
-      if (!document.hidden) this.#patience ??= setTimeout(() => (this.isLost = true), MILLISECONDS_TO_RECONNECT);
+      if (!document.hidden) this.#lossTimer ??= setTimeout(() => (this.isLost = true), MILLISECONDS_TO_RECONNECT);
       return;
     }
-    clearTimeout(this.#patience);
-    this.#patience = undefined;
+    clearTimeout(this.#lossTimer);
+    this.#lossTimer = undefined;
     dismissCode('offline');
     this.isLost = false;
   }
