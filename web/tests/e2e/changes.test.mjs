@@ -28,7 +28,7 @@ const withChanges = (body, options = {}) =>
     const notes = () => readFile(join(shop.path, 'notes.md'), 'utf8');
     // The server gives an idle run back after a while, and its journal says so.
     const events = async () => (await fixture.events('runs', run)).filter((event) => event.type !== 'run.finished');
-    const undoHunk = tab.getByRole('button', { name: /^Undo: Lines/ });
+    const undoHunk = tab.getByRole('button', { name: /^Undo these lines: Lines/ });
     await body({ ...fixture, shop, run, inspector, openChanges, notes, events, undoHunk, dialog: tab.getByRole('dialog'), intake: join(shop.path, 'artifacts/intake.md') });
   });
 

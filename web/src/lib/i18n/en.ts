@@ -536,7 +536,7 @@ export const en = {
   'changes.undoStep': 'Undo step…',
   'changes.lines': 'Lines {from}–{to}',
   'changes.undoHunk': 'Undo these lines',
-  'changes.undoHunkOf': 'Undo: {lines}',
+  'changes.undoHunkOf': 'Undo these lines: {lines}',
   'changes.hunkReverted': 'These lines of {path} are as they were before.',
   'changes.removeTitle': 'Remove {path}?',
   'changes.removeText': 'The run made this file, so undoing its changes removes the file. It cannot be brought back from here.',

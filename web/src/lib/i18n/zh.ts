@@ -538,7 +538,7 @@ export const zh: Record<keyof typeof en, string> = {
   'changes.undoStep': '撤销此步…',
   'changes.lines': '第 {from}–{to} 行',
   'changes.undoHunk': '撤销这几行',
-  'changes.undoHunkOf': '撤销：{lines}',
+  'changes.undoHunkOf': '撤销这几行：{lines}',
   'changes.hunkReverted': '{path} 的这些行已恢复原样。',
   'changes.removeTitle': '移除 {path}？',
   'changes.removeText': '此文件由本次运行创建，撤销这些更改会一并删除文件，且无法从这里恢复。',
