@@ -30,6 +30,7 @@ const budgets = [
   ['texts (en)', size(closure('src/lib/i18n/en.ts')), 10],
   ['texts (zh)', size(closure('src/lib/i18n/zh.ts')), 12],
   ['texts of faults (zh)', size(closure('src/lib/i18n/faults/zh.ts')), 8],
+  ['sentences of faults (zh)', size(closure('src/lib/i18n/faults/sentences.ts')), 5],
   ['texts of settings (en)', size(closure('src/lib/i18n/settings/en.ts')), 6],
   ['texts of settings (zh)', size(closure('src/lib/i18n/settings/zh.ts')), 6],
   ['chat', size(without(chat, base)), 50],

@@ -3,11 +3,12 @@ import { beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import type { Fault as Problem, Reason } from '../../src/lib/api/types';
 import type { en } from '../../src/lib/i18n/en';
 import { faults } from '../../src/lib/i18n/faults/zh';
+import { sentence, sentences } from '../../src/lib/i18n/faults/sentences';
 import { setLanguage, translate } from '../../src/lib/i18n/index.svelte';
 import Fault from '../../src/ui/Fault.svelte';
 
 /** Sources of the server, found by what they contain, because they move. */
-const files = import.meta.glob<string>(['../../../crates/{adapters,engine}/src/**/*.rs', '../../../crates/format/src/**/code.rs'], { query: '?raw', import: 'default', eager: true });
+const files = import.meta.glob<string>(['../../../crates/{adapters,engine,server}/src/**/*.rs', '../../../crates/format/src/**/code.rs'], { query: '?raw', import: 'default', eager: true });
 const sourceWith = (marker: RegExp): string => Object.values(files).filter((source) => marker.test(source)).join('\n');
 
 const known = Object.keys(faults);
@@ -52,6 +53,17 @@ describe('the codes of the server', () => {
     });
     expect(measured.length).toBeGreaterThan(20);
     expect(of('probe')).toEqual([...new Set(measured)].sort());
+  });
+
+  it('have words: every sentence that the server makes itself, with its parameters', () => {
+    const own = Object.entries(files).filter(([path]) => path.includes('/server/')).map(([, source]) => source.split('#[cfg(test)]')[0]);
+    const made = groups(own.join('\n'), /(?:\.hint\(|Problem::new\(\s*[\w:]+,|Problem::(?:invalid|missing)\()\s*(?:format!\(\s*)?"((?:[^"\\]|\\.)*)"/g).map(([text]) => text?.replace(/\{[^}]*\}/g, '{}'));
+    expect(made.length).toBeGreaterThan(60);
+    expect(made.filter((text) => text !== undefined && !(text in sentences))).toEqual([]);
+    for (const [english, chinese] of Object.entries(sentences)) expect(chinese.match(/\{\d?\}/g)?.length ?? 0, english).toBe(english.match(/\{\}/g)?.length ?? 0);
+    expect(sentence('the folder `/a` cannot be read: no')).toBe('无法读取文件夹 `/a`：no');
+    expect(sentence('the package tiny@1.0.0 (12ab) of run r1 is not in the store')).toBe('运行 r1 所用的包 tiny@1.0.0（12ab）不在库中。');
+    expect(sentence('something else')).toBeUndefined();
   });
 
   it('have words: every reason of a run, among those of the page', () => {
@@ -100,6 +112,12 @@ describe('a fault', () => {
       const page = render(BUSY);
       expect(page.querySelector('strong')?.textContent).toMatch(/^正在运行中/);
       expect(english(page)).toEqual(['The run r1 is at work', 'Stop it first.']);
+    });
+
+    it('whose sentence is known is told in Chinese alone', async () => {
+      const fault: Problem = { code: 'not-found', message: 'there is no model `m1`', hint: 'Send it again.' };
+      await vi.waitFor(() => expect(render(fault).textContent?.trim()).toBe('没有模型 m1。 请重新发送。'));
+      expect(english(render(fault))).toEqual([]);
     });
 
     it('of a kind that a later server has is told by the server alone', () => {

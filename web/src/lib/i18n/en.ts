@@ -93,7 +93,7 @@ export const en = {
   'first.packageDone.one': '1 package is imported.',
   'first.run': 'Open a folder and run a workflow',
   'first.runWhy': 'The agents read and write files in this folder, and nowhere else.',
-  'first.offline': 'A sample with three agents runs offline: its model reads from a script, and needs no key.',
+  'first.offline': 'A sample with two agents runs offline: its model reads from a script, and needs no key.',
   'first.sample': 'Start the sample',
   'first.sampleAnswer': 'When it asks, answer: {answer}',
 

@@ -28,6 +28,7 @@ const wanted = new Set<keyof typeof FURTHER>();
 
 /** Translations of the server's codes. English needs none: the server sends English. */
 let faults = $state.raw<Record<string, string>>({});
+let inChinese = $state.raw<(english: string) => string | undefined>();
 
 async function fetchTexts(language: Language): Promise<Texts> {
   const base = language === 'zh' ? (await import('./zh')).zh : (await import('./en')).en;
@@ -51,7 +52,9 @@ export async function setLanguage(language: Language): Promise<void> {
   current = language;
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
   // The page does not wait for translations: until they come it shows the server's English alone.
-  if (language === 'zh') void import('./faults/zh').then((module) => (faults = module.faults), () => undefined);
+  if (language !== 'zh') return;
+  void import('./faults/zh').then((module) => (faults = module.faults), () => undefined);
+  void import('./faults/sentences').then((module) => (inChinese = module.sentence), () => undefined);
 }
 
 export const language = (): Language => current;
@@ -85,6 +88,9 @@ export function labelFor(prefix: string, name: string | undefined): string {
 export function translate(code: string): string | undefined {
   return current === 'en' ? undefined : (faults[code] ?? texts[code as Key]);
 }
+
+/** Returns a sentence of the server in the language of the page, if it is known; nothing if the page is in English. */
+export const translateSentence = (english: string | undefined): string | undefined => (current === 'en' || english === undefined ? undefined : inChinese?.(english));
 
 const locale = (): string => (current === 'zh' ? 'zh-CN' : 'en');
 
