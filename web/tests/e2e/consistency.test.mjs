@@ -154,7 +154,7 @@ describe('what a dialog is refused is reported in the dialog', () => {
 
   it('tool servers of another tool', withShop(async ({ tab, go }) => {
     await go('settings/mcp');
-    await tab.getByRole('button', { name: 'Take over from another tool' }).click();
+    await tab.getByRole('button', { name: 'Import from Claude, VS Code…' }).click();
     await tab.getByRole('dialog').getByLabel('JSON with mcpServers').fill('no json');
     await tab.getByRole('dialog').getByRole('button', { name: 'Look at it' }).click();
     await isReported(tab);

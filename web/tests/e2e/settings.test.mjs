@@ -110,7 +110,7 @@ describe('tool servers', () => {
 
   it('those of another tool are looked at before they are set up', withSettings(async ({ tab, card, openSection }) => {
     await openSection('mcp');
-    await tab.getByRole('button', { name: 'Take over from another tool' }).click();
+    await tab.getByRole('button', { name: 'Import from Claude, VS Code…' }).click();
     await tab.getByLabel('JSON with mcpServers').fill('{"mcpServers": {"My Files": {"command": "npx", "args": ["-y", "files"], "env": {"TOKEN": "t0p-s3cret"}}}}');
     await tab.getByRole('button', { name: 'Look at it' }).click();
     await tab.getByRole('dialog').getByText('npx -y files').waitFor();

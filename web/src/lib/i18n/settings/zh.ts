@@ -145,7 +145,7 @@ export const texts: Record<keyof typeof en, string> = {
   'mcp.none': '还没有设置 MCP 服务器。服务器为智能体提供文件之外的工具，例如数据库、工单系统、搜索。',
   'mcp.add': '添加服务器',
   'mcp.edit': '服务器 {name}',
-  'mcp.import': '从其他工具导入',
+  'mcp.import': '从 Claude、VS Code 等导入',
   'mcp.enabled': '已开启',
   'mcp.kept-out': '被策略禁止',
   'mcp.keptOutHint': '它已开启，但被策略禁止：未允许使用服务器，或它不在下方的名单中。',
