@@ -81,6 +81,8 @@ describe('a model', () => {
     await tab.getByRole('button', { name: 'Add a model' }).click();
     const dialog = tab.getByRole('dialog');
     await dialog.locator('#m-id').fill('m');
+    await dialog.getByText('Type the key, or say that none is needed.').waitFor();
+    await dialog.locator('input[type=password]').fill('k');
     await dialog.locator('#m-url').fill('not a url');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('alert').getByText(/This is not an address/).waitFor();
