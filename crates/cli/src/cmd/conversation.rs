@@ -207,7 +207,10 @@ impl<'s> ConversationDriver<'s> {
         let is_kept =
             conversation.close(&mut |event| output.show_event(event, &control, console))?;
         if !is_kept && is_mute {
-            let words = "Nothing was said. Without a terminal, --input says something.";
+            let words = text!(
+                "Nothing was said. Without a terminal, --input says something.",
+                "没有说任何话。没有终端时，请用 --input 发言。"
+            );
             console.error(paint::styled(paint::QUIET, words));
         }
         if is_kept {

@@ -19,7 +19,7 @@ use crewagent_format::package::Package;
 
 pub(crate) use self::prompt::{HISTORY, RunPrompt, open_prompt};
 use crate::console::Console;
-use crate::language::text;
+use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, WARNING};
 use crate::render::names::DisplayNames;
@@ -263,7 +263,8 @@ impl RunDriver {
 pub(crate) fn print_json(event: &Event, console: &mut Console) {
     match serde_json::to_string(event) {
         Ok(line) => console.line(paint::escaped(&line)),
-        Err(error) => console.error(format_args!("error: an event is not JSON: {error}")),
+        Err(error) => console
+            .error(say!("error: an event is not JSON: {error}", "错误：事件不是 JSON：{error}")),
     }
 }
 

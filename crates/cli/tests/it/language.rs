@@ -23,3 +23,17 @@ fn the_locale_chooses_and_the_option_decides() {
     assert!(output(&["--help"]).contains("用法："));
     assert!(output(&["--help", "--lang", "en"]).contains("Usage: crewagent"));
 }
+
+#[test]
+fn a_run_speaks_chinese_to_the_user_and_english_to_programs() {
+    let world = CliFixture::with_tiny();
+    let ran = world.run_tiny("tiny.yaml", &["--lang", "zh", "--input", "x"]);
+    assert!(ran.out.contains("已完成") && ran.out.contains("流程"), "{ran:?}");
+    let listed = world.run(&["runs", "list", "--lang", "zh"]);
+    assert!(listed.out.contains("已完成"), "{listed:?}");
+    let english = world.run(&["runs", "show", "--json"]);
+    let chinese = world.run(&["runs", "show", "--json", "--lang", "zh"]);
+    assert_eq!(english.out, chinese.out);
+    let error = world.run(&["run", "nope", "--lang", "zh", "--model", "scripted:tiny.yaml"]);
+    assert!(error.err.contains("没有包 `nope`"), "{error:?}");
+}

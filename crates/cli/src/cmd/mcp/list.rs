@@ -50,7 +50,7 @@ pub(super) fn run(
         &rows,
     ));
     if !policy.enabled && servers.values().any(|server| server.enabled) {
-        console.line("\nRuns may not use MCP servers: `crewagent config set policy.mcp.enabled true` allows it.");
+        console.line(text!("\nRuns may not use MCP servers: `crewagent config set policy.mcp.enabled true` allows it.", "\n运行尚不能使用 MCP 服务器：用 `crewagent config set policy.mcp.enabled true` 允许。"));
     }
     Ok(Outcome::Done)
 }

@@ -147,14 +147,15 @@ fn ask_name(suggested: &str, names_folder: bool) -> Result<String, inquire::Inqu
 }
 
 fn choose_shape() -> Result<WorkflowShape, inquire::InquireError> {
-    const LINEAR: &str = "linear: steps one after the other";
-    const BRANCH: &str = "branch: a decision with two branches";
-    const LOOP: &str = "loop: draft, review, revise, until it is good";
-    let chosen =
-        Select::new(text!("Which shape?", "哪种结构？"), vec![LINEAR, BRANCH, LOOP]).prompt()?;
-    Ok(match chosen {
-        BRANCH => WorkflowShape::Branch,
-        LOOP => WorkflowShape::Loop,
+    let shapes = vec![
+        text!("linear: steps one after the other", "linear：步骤依次排列"),
+        text!("branch: a decision with two branches", "branch：带两个分支的判断"),
+        text!("loop: draft, review, revise, until it is good", "loop：起草、审阅、修改，直到满意"),
+    ];
+    let chosen = Select::new(text!("Which shape?", "哪种结构？"), shapes).raw_prompt()?;
+    Ok(match chosen.index {
+        1 => WorkflowShape::Branch,
+        2 => WorkflowShape::Loop,
         _ => WorkflowShape::Linear,
     })
 }
