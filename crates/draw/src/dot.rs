@@ -72,7 +72,7 @@ fn shape(kind: NodeShape) -> &'static str {
 }
 
 fn line(link: &Link) -> &'static str {
-    match (link.edge.is_default, &link.edge.condition) {
+    match (link.is_default, &link.edge.condition) {
         (true, _) => ", style=bold, penwidth=2, color=\"#4a5361\"",
         (false, Some(_)) => ", style=dashed",
         (false, None) => "",

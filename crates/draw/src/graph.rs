@@ -21,8 +21,8 @@ pub(super) struct Link<'a> {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) flow: LinkDirection,
-    /// True if its node has another move; only then is the default marked.
-    pub(super) is_choice: bool,
+    /// True if it is the default of several moves; the only move of a node needs no mark.
+    pub(super) is_default: bool,
 }
 
 /// Direction of a link in a picture that reads from top to bottom.
@@ -54,13 +54,13 @@ impl<'a> DrawableGraph<'a> {
             if let (Some(from), Some(to)) = (at(&edge.from), at(&edge.to)) {
                 let flow = if from == to { LinkDirection::Own } else { LinkDirection::Forward };
                 moves[from] += 1;
-                links.push(Link { edge, from, to, flow, is_choice: false });
+                links.push(Link { edge, from, to, flow, is_default: false });
             }
         }
         let entry = at(&diagram.entry);
         let mut graph = DrawableGraph { title: &diagram.title, nodes, links, entry };
         for link in &mut graph.links {
-            link.is_choice = moves[link.from] > 1;
+            link.is_default = link.edge.is_default && moves[link.from] > 1;
         }
         graph.find_loops();
         graph

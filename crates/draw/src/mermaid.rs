@@ -56,7 +56,7 @@ fn brackets(kind: NodeShape) -> (&'static str, &'static str) {
 
 /// Returns the arrow of a link: thick for the default, dotted for a condition.
 fn arrow(link: &Link) -> &'static str {
-    match (link.edge.is_default, &link.edge.condition) {
+    match (link.is_default, &link.edge.condition) {
         (true, _) => "==>",
         (false, Some(_)) => "-.->",
         (false, None) => "-->",

@@ -40,7 +40,7 @@ fn document(out: &mut String, layout: &Layout, theme: Theme) -> std::fmt::Result
     }
     // Heavier lines lie above where routes cross, and labels above all lines.
     for is_default in [false, true] {
-        for (link, edge) in edges.iter().filter(|(link, _)| link.edge.is_default == is_default) {
+        for (link, edge) in edges.iter().filter(|(link, _)| link.is_default == is_default) {
             write_edge(out, link, edge)?;
         }
     }
@@ -96,10 +96,10 @@ fn write_start(out: &mut String, start: &StartDot) -> std::fmt::Result {
 }
 
 fn write_edge(out: &mut String, link: &Link, edge: &PlacedEdge) -> std::fmt::Result {
-    let class = if link.edge.is_default { "ca-edge ca-default" } else { "ca-edge" };
+    let class = if link.is_default { "ca-edge ca-default" } else { "ca-edge" };
     writeln!(out, r#"<g class="{class}"><title>{}</title>"#, escaped(&edge_text(link)))?;
     write!(out, r#"<path class="ca-line" d="{}"/>"#, edge.path.data)?;
-    if link.edge.is_default && link.is_choice {
+    if link.is_default {
         write!(out, r#"<path class="ca-slash" d="{}"/>"#, slash(edge.tail))?;
     }
     writeln!(out, r#"<path class="ca-tip" d="{}"/></g>"#, arrow(edge.tip))
@@ -109,7 +109,7 @@ fn write_edge(out: &mut String, link: &Link, edge: &PlacedEdge) -> std::fmt::Res
 fn edge_text(link: &Link) -> String {
     let edge = link.edge;
     let mut text = format!("{}: {} → {}", clean(&edge.label), clean(&edge.from), clean(&edge.to));
-    if edge.is_default {
+    if link.is_default {
         text.push_str(" (default)");
     }
     if let Some(condition) = edge.condition.as_deref().map(clean).filter(|text| !text.is_empty()) {
@@ -153,7 +153,7 @@ fn write_label(out: &mut String, link: &Link, edge: &PlacedEdge) -> std::fmt::Re
     if label.lines.is_empty() {
         return Ok(());
     }
-    let class = if link.edge.is_default { "ca-label ca-default" } else { "ca-label" };
+    let class = if link.is_default { "ca-label ca-default" } else { "ca-label" };
     let (left, top) = (edge.label_at.x - label.width / 2.0, edge.label_at.y - label.height / 2.0);
     write!(out, r#"<g class="{class}"><title>{}</title>"#, escaped(&edge_text(link)))?;
     write!(

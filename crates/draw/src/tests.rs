@@ -272,11 +272,29 @@ fn an_unknown_entry_has_no_start_mark() {
 
 #[test]
 fn only_a_default_among_several_moves_is_marked() {
-    let marks = |diagram: &Diagram| svg(diagram, Theme::Auto).matches("class=\"ca-slash\"").count();
+    let all = |diagram: &Diagram| [svg(diagram, Theme::Auto), mermaid(diagram), dot(diagram)];
     let mut diagram = review_loop();
-    assert_eq!(marks(&diagram), 1);
+    let [svg, mermaid, dot] = all(&diagram);
+    let thick = [(&*svg, "ca-slash\""), (&mermaid, "==>"), (&dot, "penwidth=2")];
+    assert_eq!(thick.map(|(text, mark)| text.matches(mark).count()), [1; 3]);
+    // A step of one move, whose author calls it the default.
     diagram.edges[4].is_default = true;
-    assert_eq!(marks(&diagram), 1);
+    assert_eq!(all(&diagram), [svg, mermaid, dot]);
+}
+
+#[test]
+fn colours_are_literal_and_the_second_palette_only_overrides() {
+    for theme in [Theme::Auto, Theme::Light, Theme::Dark] {
+        let svg = svg(&review_loop(), theme);
+        assert!(!svg.contains("var("), "renderers outside browsers draw black instead");
+        let page = |colour: &str| svg.find(&format!(".ca-page{{fill:{colour}}}"));
+        let (light, dark) = (page("#f6f7f9"), page("#0e1116"));
+        match theme {
+            Theme::Auto => assert!(light.unwrap() < dark.unwrap()),
+            Theme::Light => assert!(light.is_some() && dark.is_none()),
+            Theme::Dark => assert!(light.is_none() && dark.is_some()),
+        }
+    }
 }
 
 #[test]
