@@ -70,10 +70,9 @@ pub(super) fn sheet(theme: Theme) -> String {
     let light = || coloured(|(_, light, _)| light);
     let dark = || coloured(|(_, _, dark)| dark);
     let (scheme, colours) = match theme {
-        Theme::Auto => (
-            "light dark",
-            format!("{}@media (prefers-color-scheme:dark){{{}}}\n", light(), dark()),
-        ),
+        Theme::Auto => {
+            ("light dark", format!("{}@media (prefers-color-scheme:dark){{{}}}\n", light(), dark()))
+        }
         Theme::Light => ("light", light()),
         Theme::Dark => ("dark", dark()),
     };

@@ -1,6 +1,7 @@
 //! Diagram of a checked workflow.
 
 use crewagent_format::package::graph::{Edge, Node, NodeKind};
+use crewagent_format::package::sketch::{EdgeSketch, NodeSketch, WorkflowSketch};
 use crewagent_format::package::{Package, Workflow};
 
 use super::{Diagram, DiagramEdge, DiagramNode, NodeShape};
@@ -23,19 +24,57 @@ impl Diagram {
     }
 }
 
+impl Diagram {
+    /// Builds the diagram of what was readable of a workflow. `name` is its title if it has none of its own.
+    pub fn of_sketch(sketch: &WorkflowSketch, name: &str) -> Diagram {
+        let id = sketch.id.as_ref().map(ToString::to_string);
+        let title = sketch.display_name.clone().or(id).unwrap_or_else(|| name.to_owned());
+        Diagram {
+            title,
+            entry: sketch.entry.as_ref().map(ToString::to_string).unwrap_or_default(),
+            nodes: sketch.nodes.iter().map(sketched_node).collect(),
+            edges: sketch.edges.iter().map(sketched_edge).collect(),
+        }
+    }
+}
+
+fn sketched_node(node: &NodeSketch) -> DiagramNode {
+    DiagramNode {
+        id: node.id.to_string(),
+        title: node.title.clone(),
+        kind: node.kind.map_or(NodeShape::Step, shape),
+        agent: node.agent.clone(),
+        calls: node.calls.clone(),
+    }
+}
+
+fn sketched_edge(edge: &EdgeSketch) -> DiagramEdge {
+    DiagramEdge {
+        from: edge.from.to_string(),
+        to: edge.to.to_string(),
+        label: edge.label.clone(),
+        is_default: edge.is_default,
+        condition: edge.condition.clone(),
+    }
+}
+
+fn shape(kind: NodeKind) -> NodeShape {
+    match kind {
+        NodeKind::Step => NodeShape::Step,
+        NodeKind::Decision => NodeShape::Decision,
+        NodeKind::Merge => NodeShape::Merge,
+        NodeKind::End => NodeShape::End,
+        NodeKind::Subworkflow => NodeShape::Subworkflow,
+    }
+}
+
 fn diagram_node(node: &Node, workflow: &Workflow, package: &Package) -> DiagramNode {
     let agent =
         node.agent_id.as_ref().and_then(|id| package.agents().iter().find(|agent| agent.id == *id));
     DiagramNode {
         id: node.id.to_string(),
         title: node.title.clone(),
-        kind: match node.kind {
-            NodeKind::Step => NodeShape::Step,
-            NodeKind::Decision => NodeShape::Decision,
-            NodeKind::Merge => NodeShape::Merge,
-            NodeKind::End => NodeShape::End,
-            NodeKind::Subworkflow => NodeShape::Subworkflow,
-        },
+        kind: shape(node.kind),
         agent: agent.map(|agent| agent.metadata.name.clone()),
         calls: workflow.calls.get(&node.id).map(|call| call.workflow.to_string()),
     }

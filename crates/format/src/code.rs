@@ -112,6 +112,8 @@ codes! {
     307 BadDateTime "bad-date-time" Error "a date-time is not RFC 3339 with an offset",
     308 NumberOutOfRange "number-out-of-range" Error "a number is out of its range",
     309 VersionAsNumber "version-as-number" Warning "`schemaVersion` is a number instead of a string",
+    310 IgnoredValue "ignored-value" Warning "an optional value cannot be used, and is ignored",
+    311 MisspelledKey "misspelled-key" Warning "a key without effect looks like one that has an effect",
 
     // 4xx: the manifest.
     401 UnsupportedSchema "unsupported-schema" Error "the format version is not one we read",
@@ -138,6 +140,7 @@ codes! {
     518 CycleWithoutExit "cycle-without-exit" Warning "no edge leaves a cycle",
     519 OutputOutsideArtifacts "output-outside-artifacts" Warning "an output lies outside `artifacts/`",
     520 UnsetVariable "unset-variable" Warning "a condition uses a variable that no step sets",
+    521 UnsetOutputVariable "unset-output-variable" Warning "an output is named by a variable that no step sets",
 
     // 6xx: steps and workflow documents.
     601 NodeIdMismatch "node-id-mismatch" Error "a step's `nodeId` is not its node's id",
@@ -154,6 +157,8 @@ codes! {
     612 BadArtifactPath "bad-artifact-path" Warning "an entry of `artifacts` is not relative to the project",
     613 UnknownTier "unknown-tier" Warning "a step's `model` is not a tier",
     614 BadStepLimit "bad-step-limit" Warning "a limit of a step cannot be used",
+    615 DeadPackagePath "dead-package-path" Warning "a text names a file that is not in the package",
+    616 UnusedStep "unused-step" Warning "a step file belongs to no node",
 
     // 7xx: agents and menus.
     701 DuplicateAgentId "duplicate-agent-id" Error "two agents have the same id",
@@ -172,6 +177,9 @@ codes! {
     804 NoSubworkflowRef "no-subworkflow-ref" Error "a subworkflow node names no workflow",
     805 SubworkflowAsStep "subworkflow-as-step" Warning "a 1.1 subworkflow node names no workflow of the package and runs as a step",
     806 IgnoredCall "ignored-call" Warning "a node that is no subworkflow node has the keys of a call",
+
+    // 9xx: other tools.
+    901 NotPortable "not-portable" Warning "other tools for format 1.1 may refuse this",
 }
 
 impl Code {

@@ -243,6 +243,10 @@ impl ConditionReader {
 fn unknown_operator(operator: &str, span: Span) -> ConditionError {
     let meant = match operator {
         "=" | "eq" | "equals" | "is" => Some("=="),
+        "=>" => Some(">="),
+        "=<" => Some("<="),
+        "gte" => Some(">="),
+        "lte" => Some("<="),
         "ne" | "not_equals" | "<>" => Some("!="),
         "not" => Some("!"),
         "&&" => Some("and"),
@@ -252,12 +256,13 @@ fn unknown_operator(operator: &str, span: Span) -> ConditionError {
         "lt" => Some("<"),
         _ => crate::wording::nearest(operator, OPERATORS.iter().map(|(name, ..)| *name)),
     };
-    let all = OPERATORS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(" ");
     ConditionError {
         span,
         message: format!("{} is not a JSONLogic operator", crate::wording::quoted(operator)),
         help: meant.map_or_else(
-            || format!("the operators are: {all}"),
+            || {
+                "use one of JSONLogic, such as `==`, `>`, `and`, `in`, or leave the condition to the model with `conditionText`".to_owned()
+            },
             |meant| format!("did you mean `{meant}`?"),
         ),
     }
@@ -364,6 +369,8 @@ mod tests {
     fn mistakes_are_found_at_their_place() {
         check_refused(r#""yes""#, r#""yes""#, "must be a JSONLogic object");
         check_refused(r#"{"equals": [1, 1]}"#, r#""equals""#, "did you mean `==`?");
+        check_refused(r#"{"=>": [1, 1]}"#, r#""=>""#, "did you mean `>=`?");
+        check_refused(r#"{"weather": [1]}"#, r#""weather""#, "or leave the condition to the model");
         check_refused(r#"{"and": [{"vra": "x"}]}"#, r#""vra""#, "did you mean `var`?");
         check_refused(r#"{"==": [1]}"#, r#""==""#, "takes 2 arguments, but 1 is given / add what");
         check_refused(r#"{"==": 1}"#, r#""==""#, "write the arguments as a list");

@@ -11,6 +11,7 @@ pub mod id;
 pub mod integrity;
 pub mod package;
 pub mod path;
+pub mod placeholder;
 pub mod scaffold;
 pub mod schema;
 mod shape;

@@ -9,13 +9,14 @@ pub mod graph;
 mod lint;
 pub mod manifest;
 mod markdown;
+pub mod sketch;
 pub mod step;
 pub mod workflow;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use check::{Checked, check};
+pub use check::{Audience, Checked, check, check_for};
 pub use files::Files;
 
 use crate::diagnostic::Code;

@@ -6,8 +6,10 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use thiserror::Error;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::text::{folded, is_unsafe_char};
+use crate::wording::quoted;
 
 const MAX_COMPONENT: usize = 255;
 const MAX_PATH: usize = 1024;
@@ -30,6 +32,25 @@ pub enum PathError {
     Name(String),
 }
 
+const EMPTY_NAME: &str = "it has an empty name between two slashes, or none at all";
+
+impl PathError {
+    /// Returns the remedy for a bad name in this path; `None` if the path leads elsewhere.
+    pub fn remedy(&self, path: &str) -> Option<String> {
+        match self {
+            Self::Absolute | Self::Parent => None,
+            Self::Name(_) if path.contains('\\') => {
+                Some(format!("write `/` between folders: {}", quoted(&path.replace('\\', "/"))))
+            }
+            Self::Name(_) if path.contains(':') => Some(
+                "write another character for `:` in the file's name and in `file`: a step file need not be named after its node"
+                    .to_owned(),
+            ),
+            Self::Name(_) => Some("rename it so that it works on every platform".to_owned()),
+        }
+    }
+}
+
 impl PackagePath {
     /// Parses a path exactly as an archive must hold it.
     pub fn new(text: &str) -> Result<Self, PathError> {
@@ -39,7 +60,11 @@ impl PackagePath {
 
     /// Parses a path as an author may write it in a reference, with an optional leading `./`.
     pub fn reference(text: &str) -> Result<Self, PathError> {
-        Self::new(text.strip_prefix("./").unwrap_or(text))
+        match text.strip_prefix("./") {
+            Some(rest) if rest.starts_with('/') => Err(PathError::Name(EMPTY_NAME.to_owned())),
+            Some(rest) => Self::new(rest),
+            None => Self::new(text),
+        }
     }
 
     /// Resolves a path relative to the folder of this file. `..` may not leave the package.
@@ -76,6 +101,11 @@ impl PackagePath {
             rest = rest.rsplit_once('/')?.0;
             Some(rest)
         })
+    }
+
+    /// Returns true if both look the same, whatever the encoding of their accents.
+    pub fn looks_like(&self, other: &Self) -> bool {
+        self.0.nfc().eq(other.0.nfc())
     }
 
     /// Folds the path: equal results name one file where neither case nor the spelling of accents matters.
@@ -132,7 +162,7 @@ fn check(text: &str) -> Result<(), PathError> {
 
 fn check_component(part: &str) -> Result<(), PathError> {
     let reason = if part.is_empty() {
-        "it has an empty name between two slashes, or none at all".to_owned()
+        EMPTY_NAME.to_owned()
     } else if part == "." {
         "it has a `.` component".to_owned()
     } else if part.len() > MAX_COMPONENT {
@@ -157,7 +187,7 @@ fn is_forbidden(c: char) -> bool {
 
 fn spelled(c: char) -> String {
     if c == '\\' {
-        "`\\` (use `/` between folders)".to_owned()
+        "`\\`, which is no separator here".to_owned()
     } else if c.is_ascii_graphic() {
         format!("`{c}`")
     } else {
@@ -203,7 +233,7 @@ mod tests {
         check_refused("a/", "empty name");
         check_refused("./a", "`.` component");
         check_refused("a\0b", "U+0000");
-        check_refused("a\\b", "use `/`");
+        check_refused("a\\b", "no separator");
         check_refused("ab:c", "`:`");
         check_refused("a\u{202e}b", "U+202E");
         check_refused("a./b", "dot or a blank");
@@ -216,6 +246,17 @@ mod tests {
         {
             assert!(PackagePath::new(fine).is_ok(), "{fine}");
         }
+    }
+
+    #[test]
+    fn a_bad_reference_has_its_own_reason_and_remedy() {
+        let error = |text: &str| PackagePath::reference(text).unwrap_err();
+        assert!(error(".//workflow.md").to_string().contains("empty name"));
+        let remedy = |text: &str| error(text).remedy(text).unwrap();
+        assert!(remedy("steps\\draft.md").ends_with("\"steps/draft.md\""));
+        assert!(remedy("steps/step:1.md").contains("another character for `:`"));
+        assert!(remedy("aux.md").contains("rename it"));
+        assert_eq!(error("../x").remedy("../x"), None);
     }
 
     #[test]

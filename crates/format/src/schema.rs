@@ -16,11 +16,11 @@ pub fn schemas() -> Vec<(&'static str, Json)> {
     vec![
         (
             "bmad.schema.json",
-            json_document::<Manifest>("bmad.json: the manifest of a .bmad package"),
+            package_document::<Manifest>("bmad.json: the manifest of a .bmad package"),
         ),
         (
             "agents.schema.json",
-            json_document::<Agents>("agents.json: the agents of a .bmad package"),
+            package_document::<Agents>("agents.json: the agents of a .bmad package"),
         ),
         ("workflow-graph.schema.json", versioned_graph()),
         (
@@ -45,6 +45,14 @@ pub fn json_document<T: JsonSchema>(title: &str) -> Json {
     schema.to_value()
 }
 
+/// Generates the schema of a document of a package, which may name its schema for editors.
+fn package_document<T: JsonSchema>(title: &str) -> Json {
+    let mut schema = json_document::<T>(title);
+    schema["properties"]["$schema"] =
+        json!({ "description": "This schema, for editors; ignored.", "type": "string" });
+    schema
+}
+
 /// Generates the schema of frontmatter: a key without a value counts as absent, and other keys are allowed.
 fn frontmatter<T: JsonSchema>(title: &str) -> Json {
     generate::<T>(title).to_value()
@@ -52,7 +60,7 @@ fn frontmatter<T: JsonSchema>(title: &str) -> Json {
 
 /// Generates the schema of graphs, in which the keys of sub-workflows exist from 1.2 on.
 fn versioned_graph() -> Json {
-    let mut schema = json_document::<Graph>("workflow.graph.json: the graph of a workflow");
+    let mut schema = package_document::<Graph>("workflow.graph.json: the graph of a workflow");
     schema["allOf"] = json!([{
         "if": { "properties": { "schemaVersion": { "pattern": r"^1\.1" } } },
         "then": {

@@ -3,10 +3,18 @@
 //! A field reader returns `None` when it has reported something; callers continue, so that one check finds all
 //! mistakes.
 
-use crate::diagnostic::{Code, Diagnostic, Findings, Location};
+mod date_time;
+mod object;
+
+use std::collections::HashSet;
+
+pub(crate) use date_time::date_time;
+pub(crate) use object::Object;
+
+use crate::diagnostic::{Code, Diagnostic, Findings, Location, Severity};
 use crate::id;
-use crate::path::{PackagePath, PathError};
-use crate::syntax::{Entry, Tree, Value};
+use crate::path::PackagePath;
+use crate::syntax::{Tree, Value};
 use crate::text::Span;
 use crate::wording::{nearest, quoted, ticked};
 
@@ -17,6 +25,10 @@ pub(crate) struct ShapeReader<'a> {
     pub(crate) findings: &'a mut Findings,
     pub(crate) tolerance: Tolerance,
     trail: Vec<Segment>,
+    /// Invalid ids that were reported: every reference repeats the mistake.
+    bad_ids: HashSet<String>,
+    /// Present while a value is read that counts as absent if it does not fit: true once that was reported.
+    ignoring: Option<bool>,
 }
 
 /// Tolerance of a document kind for blank values. Shipped templates need it in frontmatter.
@@ -41,7 +53,8 @@ impl<'a> ShapeReader<'a> {
         tolerance: Tolerance,
         findings: &'a mut Findings,
     ) -> Self {
-        Self { file, text, findings, tolerance, trail: Vec::new() }
+        let (trail, bad_ids) = (Vec::new(), HashSet::new());
+        Self { file, text, findings, tolerance, trail, bad_ids, ignoring: None }
     }
 
     /// Records a finding about a range of this file.
@@ -53,7 +66,24 @@ impl<'a> ShapeReader<'a> {
         help: impl Into<String>,
     ) {
         let place = Location::at(self.file, span);
-        self.findings.push(Diagnostic::new(code, place, message).help(help));
+        let finding = match self.ignoring.filter(|_| code.severity() == Severity::Error) {
+            None => Diagnostic::new(code, place, message).help(help),
+            Some(false) => {
+                self.ignoring = Some(true);
+                let message = format!("{}; the value is ignored", message.into());
+                Diagnostic::new(Code::IgnoredValue, place, message).help(help)
+            }
+            Some(true) => return,
+        };
+        self.findings.push(finding);
+    }
+
+    /// Reads a value that counts as absent if it does not fit, which is one warning, however much of it does not.
+    fn ignoring<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let outer = self.ignoring.replace(false);
+        let value = read(self);
+        self.ignoring = outer;
+        value
     }
 
     /// Returns the path of the current value, such as `nodes[2].type`.
@@ -87,7 +117,7 @@ impl<'a> ShapeReader<'a> {
             Code::WrongType,
             span,
             format!("{name} must be {wanted}, but this is {}", tree.kind()),
-            format!("write {wanted} here"),
+            corrected(tree, wanted).unwrap_or_else(|| format!("write {wanted} here")),
         );
         None
     }
@@ -97,131 +127,21 @@ impl<'a> ShapeReader<'a> {
     }
 }
 
-/// Object whose keys are being read.
-pub(crate) struct Object<'t> {
-    tree: &'t Tree,
-    entries: &'t [Entry],
-    known: Vec<&'static str>,
-    /// Invalid keys that have been reported.
-    reported: Vec<&'static str>,
-}
-
-impl<'t> Object<'t> {
-    pub(crate) fn open(tree: &'t Tree, reader: &mut ShapeReader<'_>) -> Option<Self> {
-        match tree.as_map() {
-            Some(entries) => Some(Self { tree, entries, known: Vec::new(), reported: Vec::new() }),
-            None => reader.wrong_type(tree, "an object"),
+/// Returns the advice to write the same value in the type that is wanted, if it is clear how.
+fn corrected(tree: &Tree, wanted: &str) -> Option<String> {
+    let right = match (wanted, &tree.value) {
+        ("a list", Value::String(text)) if !text.trim().is_empty() => format!("[{text:?}]"),
+        ("a string", Value::Number(number)) => format!("\"{number}\""),
+        ("a string", Value::Bool(value)) => format!("\"{value}\""),
+        ("true or false", Value::String(text)) => {
+            let is_true = matches!(text.trim().to_lowercase().as_str(), "true" | "yes" | "on");
+            let is_false = matches!(text.trim().to_lowercase().as_str(), "false" | "no" | "off");
+            (is_true || is_false).then(|| is_true.to_string())?
         }
-    }
-
-    /// Returns the entry of a key, if it is present and not blank.
-    fn entry(&mut self, key: &'static str, reader: &ShapeReader<'_>) -> Option<&'t Entry> {
-        self.known.push(key);
-        let entry = self.entries.iter().find(|entry| entry.key == key)?;
-        let blank = reader.tolerance == Tolerance::Blank && entry.tree.value == Value::Null;
-        (!blank).then_some(entry)
-    }
-
-    /// Marks an invalid key as reported.
-    pub(crate) fn mark_reported(&mut self, key: &'static str) {
-        self.reported.push(key);
-    }
-
-    /// Returns true if a key is present, even with a blank value.
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.entries.iter().any(|entry| entry.key == key)
-    }
-
-    pub(crate) fn required<T>(
-        &mut self,
-        key: &'static str,
-        reader: &mut ShapeReader<'_>,
-        read: impl FnOnce(&Tree, &mut ShapeReader<'_>) -> Option<T>,
-    ) -> Option<T> {
-        match self.entry(key, reader) {
-            Some(entry) => reader.inside(Segment::Key(key), |reader| read(&entry.tree, reader)),
-            None => {
-                self.missing(key, reader);
-                None
-            }
-        }
-    }
-
-    fn missing(&self, key: &'static str, reader: &mut ShapeReader<'_>) {
-        let owner = reader.name();
-        let present = self.entries.iter().find(|entry| entry.key == key);
-        let span = present.map_or_else(|| self.tree.span.head(reader.text), |entry| entry.key_span);
-        let written = self.entries.iter().map(|entry| entry.key.as_str());
-        let similar =
-            reader.findings.nearest(key, written.filter(|name| !self.known.contains(name)));
-        let help = match similar {
-            Some(similar) => format!("`{similar}` looks like a misspelling of it"),
-            None => format!("add `{key}`"),
-        };
-        let message = if present.is_some() {
-            format!("`{key}` has no value")
-        } else {
-            format!("{owner} has no `{key}`, which is required")
-        };
-        reader.report(Code::MissingKey, span, message, help);
-    }
-
-    /// Reads an optional key. `Some(None)` means absent, `None` means present and wrong.
-    pub(crate) fn optional<T>(
-        &mut self,
-        key: &'static str,
-        reader: &mut ShapeReader<'_>,
-        read: impl FnOnce(&Tree, &mut ShapeReader<'_>) -> Option<T>,
-    ) -> Option<Option<T>> {
-        match self.entry(key, reader) {
-            Some(entry) => {
-                reader.inside(Segment::Key(key), |reader| read(&entry.tree, reader)).map(Some)
-            }
-            None => Some(None),
-        }
-    }
-
-    /// Reads an optional list; an absent one counts as empty.
-    pub(crate) fn list<T>(
-        &mut self,
-        key: &'static str,
-        reader: &mut ShapeReader<'_>,
-        read: impl FnMut(&Tree, &mut ShapeReader<'_>) -> Option<T>,
-    ) -> Option<Vec<T>> {
-        self.optional(key, reader, |tree, reader| list(tree, reader, read))
-            .map(Option::unwrap_or_default)
-    }
-
-    /// Ends a closed object: reports every key that was not read. The values read so far stay usable: a caller that
-    /// continues finds more mistakes, and the error alone refuses the document.
-    pub(crate) fn close(self, reader: &mut ShapeReader<'_>) -> Option<()> {
-        let is_unknown = |entry: &&Entry| {
-            let key = entry.key.as_str();
-            !self.known.contains(&key) && !self.reported.contains(&key)
-        };
-        let mut unknown = self.entries.iter().filter(is_unknown).peekable();
-        if unknown.peek().is_none() {
-            return Some(());
-        }
-        let is_free = |name: &&&str| !self.has(name);
-        let free: Vec<&str> = self.known.iter().filter(is_free).copied().collect();
-        unknown.for_each(|entry| self.unknown(entry, &free, reader));
-        None
-    }
-
-    fn unknown(&self, entry: &Entry, free: &[&str], reader: &mut ShapeReader<'_>) {
-        let owner = if reader.trail.is_empty() { "this document".into() } else { reader.name() };
-        let help = match reader.findings.nearest(&entry.key, free.iter().copied()) {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("{owner} may have: {}", self.known.join(", ")),
-        };
-        reader.report(
-            Code::UnknownKey,
-            entry.key_span,
-            format!("{owner} may not have the key {}", quoted(&entry.key)),
-            help,
-        );
-    }
+        ("a number", Value::String(text)) => text.trim().parse::<u64>().ok()?.to_string(),
+        _ => return None,
+    };
+    (right.chars().count() <= 80).then(|| format!("write {right}"))
 }
 
 /// Reads a list and reports each item that does not fit; one such item fails the whole list.
@@ -287,6 +207,12 @@ pub(crate) fn positive(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<u64>
         return Some(value);
     }
     let name = reader.name();
+    if number.as_f64().is_some_and(|value| value >= 9e15) {
+        let message = format!("{name} is too large: {number}");
+        let help = "write a smaller number of bytes, for example 524288";
+        reader.report(Code::NumberOutOfRange, tree.span, message, help);
+        return None;
+    }
     reader.report(
         Code::NumberOutOfRange,
         tree.span,
@@ -313,6 +239,9 @@ pub(crate) fn id<T>(
         if let Some(id) = make(value.clone()) {
             return Some(id);
         }
+        if !reader.bad_ids.insert(value.clone()) {
+            return None;
+        }
         let name = reader.name();
         if value.len() > id::MAX_BYTES {
             let message = format!(
@@ -324,7 +253,7 @@ pub(crate) fn id<T>(
             return None;
         }
         let help = format!(
-            "begin with a letter or digit and use only letters, digits, `.`, `_`, `:` and `-` ({})",
+            "begin with a letter or digit and use only the letters a–z and A–Z, digits, `.`, `_`, `:` and `-` ({})",
             id::PATTERN
         );
         reader.report(
@@ -368,107 +297,12 @@ pub(crate) fn package_path(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<
         Ok(path) => Some(path),
         Err(error) => {
             let name = reader.name();
-            let help = match error {
-                PathError::Absolute | PathError::Parent => {
-                    "paths start at the root of the package and stay inside it"
-                }
-                PathError::Name(_) => "rename the file and the reference",
-            };
+            let help = error.remedy(&value).unwrap_or_else(|| {
+                "paths start at the root of the package and stay inside it".to_owned()
+            });
             let message = format!("{name} is not a path inside the package: {error}");
             reader.report(Code::PathOutside, tree.span, message, help);
             None
-        }
-    }
-}
-
-/// Reads a date-time of RFC 3339. In frontmatter a blank one counts as absent, which is `Some(None)`.
-pub(crate) fn date_time(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Option<String>> {
-    let value = string(tree, reader)?;
-    if value.trim().is_empty() && reader.tolerance == Tolerance::Blank {
-        return Some(None);
-    }
-    if is_rfc3339(&value) {
-        return Some(Some(value));
-    }
-    let name = reader.name();
-    let help = "write date, time and offset, for example 2026-11-15T09:30:00Z or 2026-11-15T17:30:00+08:00";
-    reader.report(
-        Code::BadDateTime,
-        tree.span,
-        format!("{name} is not an RFC 3339 date-time: {}", quoted(&value)),
-        help,
-    );
-    None
-}
-
-/// Returns true for a date, `T`, a time with seconds, an optional fraction, and `Z` or an offset of hours and minutes.
-fn is_rfc3339(value: &str) -> bool {
-    let (Some(civil), Some(tail)) = (value.get(..19), value.get(19..)) else { return false };
-    // jiff also accepts wider forms, such as a date without separators, so the form is checked here.
-    let in_form = civil.bytes().enumerate().all(|(at, byte)| match at {
-        4 | 7 => byte == b'-',
-        10 => matches!(byte, b'T' | b't'),
-        13 | 16 => byte == b':',
-        _ => byte.is_ascii_digit(),
-    });
-    in_form && is_offset(after_fraction(tail)) && civil.parse::<jiff::civil::DateTime>().is_ok()
-}
-
-/// Returns the text after `.` and digits; the same text if there is no such fraction.
-fn after_fraction(tail: &str) -> &str {
-    let Some(digits) = tail.strip_prefix('.') else { return tail };
-    let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
-    if rest.len() < digits.len() { rest } else { tail }
-}
-
-fn is_offset(text: &str) -> bool {
-    match text.as_bytes() {
-        [b'Z' | b'z'] => true,
-        [b'+' | b'-', h1, h2, b':', m1, m2] => {
-            [h1, h2, m1, m2].iter().all(|digit| digit.is_ascii_digit())
-                && (*h1, *h2) <= (b'2', b'3')
-                && *m1 <= b'5'
-        }
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_date_time_is_exactly_rfc_3339() {
-        for good in [
-            "2026-11-15T09:30:00Z",
-            "2026-11-15t09:30:00z",
-            "2026-11-15T17:30:00.123456789012+08:00",
-            "2026-11-15T17:30:00-23:59",
-            "9999-12-31T23:59:59Z",
-            "0000-01-01T00:00:00-00:00",
-        ] {
-            assert!(is_rfc3339(good), "{good}");
-        }
-        for bad in [
-            "",
-            "2026-11-15",
-            "2026-11-15T09:30Z",
-            "2026-11-15 09:30:00Z",
-            "2026-11-15T09:30:00",
-            "2026-11-15T09:30:00+08",
-            "2026-11-15T09:30:00+0800",
-            "2026-11-15T09:30:00+24:00",
-            "2026-11-15T09:30:00+08:60",
-            "2026-11-15T09:30:00,5Z",
-            "2026-11-15T09:30:00.Z",
-            "2026-11-15T09:30:00Z[UTC]",
-            "2026-13-15T09:30:00Z",
-            "2026-02-30T09:30:00Z",
-            "2026-11-15T24:00:00Z",
-            "2026-11-15T09:30:00é",
-            "2026-11-15T09:30:0éZ",
-        ] {
-            assert!(!is_rfc3339(bad), "{bad}");
         }
     }
 }

@@ -103,6 +103,25 @@ pub fn did_you_mean<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str
     nearest(word, candidates).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
+/// Returns true if a key is surely meant to be `key`: it differs in case and separators, or by a slip of the finger.
+/// Short words are only the same or other words.
+pub fn misspells(written: &str, key: &str) -> bool {
+    const LONGEST: usize = 64;
+    let plain = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    if written.len() > LONGEST {
+        return false;
+    }
+    let (written, key) = (plain(written), plain(key));
+    let allowed = match written.chars().count().min(key.chars().count()) {
+        0..5 => 0,
+        5..10 => 1,
+        _ => 2,
+    };
+    strsim::osa_distance(&written, &key) <= allowed
+}
+
 /// Counts the letters to insert, remove, replace or swap until one word is the other, for names that users typed.
 pub fn distance(one: &str, other: &str) -> usize {
     strsim::damerau_levenshtein(one, other)
@@ -149,6 +168,24 @@ mod tests {
         assert_eq!(nearest("AGENTS", ["agents"]), Some("agents"));
         assert_eq!(nearest("x", ["agents", "entry"]), None);
         assert_eq!(nearest(&"a".repeat(200), ["a"]), None);
+    }
+
+    #[test]
+    fn a_key_is_misspelled_if_only_the_spelling_differs() {
+        for (written, key) in [
+            ("setVariables", "setsVariables"),
+            ("sets_variables", "setsVariables"),
+            ("triger", "trigger"),
+            ("output", "outputs"),
+            ("ide_only", "ide-only"),
+        ] {
+            assert!(misspells(written, key), "{written}");
+        }
+        for (written, key) in
+            [("mode", "model"), ("data", "date"), ("agent", "agentId"), ("name", "title")]
+        {
+            assert!(!misspells(written, key), "{written}");
+        }
     }
 
     #[test]

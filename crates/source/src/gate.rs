@@ -226,8 +226,9 @@ pub(crate) fn bad_name(shown: &str, error: &PathError) -> Diagnostic {
         PathError::Parent => {
             (Code::ParentEntry, "name entries relative to the root of the package, without `..`")
         }
-        PathError::Name(_) => (Code::BadEntryName, "rename it so that it works on every platform"),
+        PathError::Name(_) => (Code::BadEntryName, ""),
     };
+    let help = error.remedy(shown).unwrap_or_else(|| help.to_owned());
     Diagnostic::new(code, Location::file(shown), format!("this name cannot be used: {error}"))
         .help(help)
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crewagent_format::diagnostic::{Code, Diagnostic, Findings, Location, Sources};
-use crewagent_format::package::{Checked, Package, check};
+use crewagent_format::package::sketch::WorkflowSketch;
+use crewagent_format::package::{Audience, Checked, Package, check_for};
 
 use crate::runtime_version;
 use crate::{OpenResult, PackageLimits, Source, SourceError};
@@ -14,9 +15,22 @@ pub struct Inspected {
     /// Files of the package, unless the gate refused the container.
     pub source: Option<Source>,
     pub package: Option<Package>,
+    /// What was readable of the workflows of an invalid package.
+    pub sketches: Vec<WorkflowSketch>,
     pub findings: Findings,
     /// Texts that the findings point into.
     pub sources: Sources,
+}
+
+impl Inspected {
+    /// Adds what other tools for format 1.1 may refuse to the findings.
+    #[must_use]
+    pub fn for_every_tool(self) -> Self {
+        match self.source {
+            Some(source) => examine_for(Audience::EveryTool, source),
+            None => self,
+        }
+    }
 }
 
 /// A package that was refused.
@@ -36,6 +50,7 @@ pub fn inspect(path: &Path, limits: &PackageLimits) -> Result<Inspected, SourceE
             return Ok(Inspected {
                 source: None,
                 package: None,
+                sketches: Vec::new(),
                 findings,
                 sources: Sources::default(),
             });
@@ -47,7 +62,12 @@ pub fn inspect(path: &Path, limits: &PackageLimits) -> Result<Inspected, SourceE
 /// Checks a source that has passed the gate. A file that no other file mentions must be readable too, because it is
 /// part of the package.
 pub fn examine(source: Source) -> Inspected {
-    let Checked { mut package, mut findings, sources } = check(&source, &runtime_version());
+    examine_for(Audience::ThisRuntime, source)
+}
+
+fn examine_for(audience: Audience, source: Source) -> Inspected {
+    let Checked { mut package, sketches, mut findings, sources } =
+        check_for(audience, &source, &runtime_version());
     for (path, reason) in source.unreadable() {
         package = None;
         let known = findings
@@ -60,7 +80,7 @@ pub fn examine(source: Source) -> Inspected {
             findings.push(found.help("check its permissions and that it is a regular file"));
         }
     }
-    Inspected { source: Some(source), package, findings, sources }
+    Inspected { source: Some(source), package, sketches, findings, sources }
 }
 
 #[cfg(test)]

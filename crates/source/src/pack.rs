@@ -89,7 +89,7 @@ pub fn pack(
     if let PackOutput::File(path) = output {
         OutputFile::explicit(path)?.refuse_inside(input)?;
     }
-    let Inspected { source: Some(source), package, findings, sources } = inspected else {
+    let Inspected { source: Some(source), package, findings, sources, .. } = inspected else {
         return reject(inspected.findings, inspected.sources);
     };
     if package.is_none() && !only_integrity(&findings) {

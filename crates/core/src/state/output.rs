@@ -1,5 +1,6 @@
 //! Declared outputs: their placeholders filled from the variables, and the file that they name.
 
+use crewagent_format::placeholder::{self, ROOTS};
 use serde_json::{Map, Value as Json};
 
 use super::project_path::ProjectPath;
@@ -17,12 +18,6 @@ pub enum Output {
     Outside(String),
 }
 
-/// Roots of paths, which are not variables.
-const ROOTS: &[&str] = &["project-root", "artifacts-root", "package-root", "state-root"];
-
-/// Maximum length of a placeholder's name; longer text in brackets is none.
-const MAX_NAME: usize = 128;
-
 impl Output {
     /// Fills the placeholders `<name>`, `{name}` and `{{name}}` of a declared output. Values that are not texts,
     /// numbers or booleans, blank ones, and placeholders fill nothing.
@@ -33,7 +28,7 @@ impl Output {
         while let Some(at) = rest.find(['<', '{']) {
             let (before, from) = rest.split_at(at);
             filled.push_str(before);
-            let Some((name, length)) = placeholder(from) else {
+            let Some((name, length)) = placeholder::at_start(from) else {
                 let (bracket, after) = from.split_at(1);
                 filled.push_str(bracket);
                 rest = after;
@@ -72,7 +67,7 @@ pub(crate) fn placeholders(text: &str) -> (String, Vec<&str>) {
     while let Some(at) = rest.find(['<', '{']) {
         let (before, from) = rest.split_at(at);
         uniform.push_str(before);
-        let (name, length) = match placeholder(from) {
+        let (name, length) = match placeholder::at_start(from) {
             Some((name, length)) => (Some(name), length),
             None => (None, 1),
         };
@@ -131,20 +126,6 @@ pub(crate) fn matches_pattern(path: &str, pattern: &str) -> bool {
         }
     }
     pattern[next..].iter().all(|rest| *rest == '*')
-}
-
-/// Returns the name in the placeholder at the start of a text, with the placeholder's length.
-fn placeholder(text: &str) -> Option<(&str, usize)> {
-    [("{{", "}}"), ("{", "}"), ("<", ">")].into_iter().find_map(|(open, close)| {
-        let inside = text.strip_prefix(open)?;
-        // The search is bounded, so that a text full of brackets takes no longer than any other.
-        let near = &inside[..inside.floor_char_boundary(MAX_NAME + close.len())];
-        let name = near.get(..near.find(close)?)?;
-        let is_name =
-            name.trim().chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-        (is_name && !name.trim().is_empty())
-            .then_some((name.trim(), open.len() + name.len() + close.len()))
-    })
 }
 
 fn simple(value: &Json) -> Option<String> {

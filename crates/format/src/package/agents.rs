@@ -315,6 +315,7 @@ impl AgentsDraft {
             not_empty(tree, &self.agents, "an agent", reader)?;
             self.agents.iter().cloned().collect::<Option<Vec<_>>>()
         });
+        object.allow_schema(reader);
         object.close(reader);
         Some(Agents { schema_version: schema_version?, agents: agents? })
     }
@@ -424,29 +425,37 @@ fn menu_item(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<MenuItem> {
     let mut object = Object::open(tree, reader)?;
     let description = object.required("description", reader, shape::string);
     let trigger = optional_text(&mut object, "trigger", reader);
-    let cmd = optional_text(&mut object, "cmd", reader);
-    let triggers = object.list("triggers", reader, |tree, reader| {
-        let mut object = Object::open(tree, reader)?;
-        let kind = object.optional("type", reader, shape::string);
-        let matches = optional_text(&mut object, "match", reader);
-        let target = menu_target(&mut object, reader);
-        Some(Trigger { kind: kind?, matches: matches?, target: target? })
+    // Format 1.1 leaves both to conventions. An item that is ignored keeps its place, so that others keep their index.
+    let cmd = object.ignorable("cmd", reader, shape::string).filter(has_text);
+    let triggers = object.ignorable("triggers", reader, |tree, reader| {
+        let items = shape::items(tree, reader, menu_trigger)?;
+        Some(items.into_iter().map(Option::unwrap_or_default).collect())
     });
     let target = menu_target(&mut object, reader);
     let validate_workflow = object.optional("validate-workflow", reader, anything);
     let ide_only = object.optional("ide-only", reader, shape::boolean);
     let web_only = object.optional("web-only", reader, shape::boolean);
+    object.leave_open(reader);
     Some(MenuItem {
         description: description?,
         trigger: trigger?,
-        cmd: cmd?,
-        triggers: triggers?,
+        cmd,
+        triggers: triggers.unwrap_or_default(),
         target: target?,
         validate_workflow: validate_workflow?
             .filter(|value| !matches!(value, Json::Null | Json::Bool(false))),
         ide_only: ide_only?,
         web_only: web_only?,
     })
+}
+
+fn menu_trigger(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Trigger> {
+    let mut object = Object::open(tree, reader)?;
+    let kind = object.optional("type", reader, shape::string);
+    let matches = optional_text(&mut object, "match", reader);
+    let target = menu_target(&mut object, reader);
+    object.leave_open(reader);
+    Some(Trigger { kind: kind?, matches: matches?, target: target? })
 }
 
 fn menu_target(object: &mut Object<'_>, reader: &mut ShapeReader<'_>) -> Option<MenuTarget> {
@@ -463,8 +472,12 @@ fn optional_text(
     key: &'static str,
     reader: &mut ShapeReader<'_>,
 ) -> Option<Option<String>> {
-    let text = object.optional(key, reader, shape::string)?;
-    Some(text.filter(|text| !text.trim().is_empty()))
+    Some(object.optional(key, reader, shape::string)?.filter(has_text))
+}
+
+#[expect(clippy::ptr_arg, reason = "a filter of an option passes a reference to its content")]
+fn has_text(text: &String) -> bool {
+    !text.trim().is_empty()
 }
 
 fn tools(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<AgentTools> {

@@ -15,6 +15,7 @@ use super::files::Files;
 use super::graph::{Graph, GraphDraft};
 use super::manifest::ManifestDraft;
 use super::markdown::MarkdownOutline;
+use super::sketch::WorkflowSketch;
 use super::step::Step;
 use super::workflow::WorkflowFront;
 use super::{Package, Subworkflow, Workflow, lint};
@@ -24,22 +25,40 @@ use crate::id::{NodeId, WorkflowId};
 use crate::integrity::{self, Digest, MANIFEST};
 use crate::path::PackagePath;
 use crate::shape::{ShapeReader, Tolerance};
+use crate::text::Span;
 
 /// Result of a check.
 #[derive(Debug)]
 pub struct Checked {
     /// `None` if an error was found.
     pub package: Option<Package>,
+    /// What was readable of the workflows if an error was found, the default one first.
+    pub sketches: Vec<WorkflowSketch>,
     pub findings: Findings,
     pub sources: Sources,
 }
 
+/// Programs that are to read a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    ThisRuntime,
+    /// Every tool for format 1.1: what others may refuse is a finding, too.
+    EveryTool,
+}
+
 /// Checks a whole package. `runtime` is the version of this program, which the package may constrain.
 pub fn check(files: &dyn Files, runtime: &Version) -> Checked {
+    check_for(Audience::ThisRuntime, files, runtime)
+}
+
+/// Checks a whole package for an audience.
+pub fn check_for(audience: Audience, files: &dyn Files, runtime: &Version) -> Checked {
     let mut check = Check {
         files,
+        audience,
         findings: Findings::default(),
         sources: Sources::default(),
+        sketches: Vec::new(),
         graphs: HashMap::new(),
         templates: HashMap::new(),
         steps: HashMap::new(),
@@ -49,16 +68,18 @@ pub fn check(files: &dyn Files, runtime: &Version) -> Checked {
         searches: 20,
     };
     let package = check.run(runtime);
-    let Check { mut findings, sources, .. } = check;
+    let Check { mut findings, sources, sketches, .. } = check;
     findings.locate(&sources);
     let package = package.filter(|_| !findings.has_errors());
-    Checked { package, findings, sources }
+    Checked { package, sketches, findings, sources }
 }
 
 struct Check<'f> {
     files: &'f dyn Files,
+    audience: Audience,
     findings: Findings,
     sources: Sources,
+    sketches: Vec<WorkflowSketch>,
     /// Documents by file, so that a file that is named often is read and reported once.
     graphs: HashMap<PackagePath, Option<Rc<GraphRead>>>,
     templates: HashMap<PackagePath, Option<Rc<TemplateDraft>>>,
@@ -73,6 +94,7 @@ struct Check<'f> {
 
 pub(super) struct StepDraft {
     pub(super) document: Document,
+    pub(super) body: Span,
     /// `None` if its frontmatter has the wrong shape.
     pub(super) step: Option<Arc<Step>>,
 }
@@ -101,6 +123,7 @@ pub(super) struct WorkflowDraft {
 
 pub(super) struct TemplateDraft {
     pub(super) document: Document,
+    pub(super) body: Span,
     pub(super) front: Option<Arc<WorkflowFront>>,
     pub(super) outline: MarkdownOutline,
 }
@@ -136,12 +159,17 @@ impl Check<'_> {
         }
         lint::run(lint::LintInput {
             files: self.files,
+            audience: self.audience,
+            document: &manifest,
             manifest: &draft,
             agents: agents.as_ref().map(|(document, agents)| (document, agents)),
             workflows: &mut workflows,
             findings: &mut self.findings,
         });
         if self.findings.has_errors() {
+            let known = agents.as_ref().map(|(_, draft)| draft);
+            let sketch = |workflow: &WorkflowDraft| WorkflowSketch::of(workflow, known);
+            self.sketches = workflows.iter().filter_map(sketch).collect();
             return None;
         }
         Some(Package {
@@ -214,7 +242,7 @@ impl Check<'_> {
             let place = document.place(&["integrity".into(), "sha256".into()]);
             let message =
                 format!("the files of this package do not match its digest; they have {actual}");
-            let help = "the package was changed or damaged after it was packed: get a fresh copy; if you changed it yourself, remove `integrity` from bmad.json or run `crewagent package pack`";
+            let help = "the package was changed or damaged after it was packed: get a fresh copy; if you changed it yourself, or another tool wrote a digest of another kind, remove `integrity` from bmad.json or run `crewagent package pack`";
             self.findings.push(Diagnostic::new(Code::IntegrityMismatch, place, message).help(help));
         }
     }
@@ -265,7 +293,8 @@ impl Check<'_> {
             );
             let front = WorkflowFront::read(frontmatter.tree(), &mut reader).map(Arc::new);
             let outline = MarkdownOutline::read(frontmatter.body(), frontmatter.body_span().start);
-            Rc::new(TemplateDraft { document: document(path, frontmatter), front, outline })
+            let body = frontmatter.body_span();
+            Rc::new(TemplateDraft { document: document(path, frontmatter), body, front, outline })
         });
         self.templates.insert(path.clone(), template.clone());
         template
@@ -287,7 +316,8 @@ impl Check<'_> {
                 &mut self.findings,
             );
             let step = Step::read(&frontmatter, &mut reader).map(Arc::new);
-            Rc::new(StepDraft { document: document(path, frontmatter), step })
+            let body = frontmatter.body_span();
+            Rc::new(StepDraft { document: document(path, frontmatter), body, step })
         });
         self.steps.insert(path.clone(), draft.clone());
         draft
@@ -374,7 +404,8 @@ fn finish(drafts: Vec<WorkflowDraft>) -> Option<Vec<Workflow>> {
 }
 
 fn finish_graph(read: &GraphRead) -> Option<(Graph, Steps)> {
-    let graph = read.draft.finish()?;
+    let step_title = |at: usize| read.steps.get(at)?.as_ref()?.step.as_ref()?.front.title.clone();
+    let graph = read.draft.finish(step_title)?;
     let steps = graph
         .nodes()
         .iter()

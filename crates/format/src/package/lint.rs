@@ -5,14 +5,17 @@ mod calls;
 mod graph;
 mod menu;
 mod paths;
+mod portable;
+mod prose;
 mod steps;
+mod stray;
 mod template;
 mod variables;
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::agents::AgentsDraft;
-use super::check::{GraphRead, WorkflowDraft};
+use super::check::{Audience, GraphRead, WorkflowDraft};
 use super::document::Document;
 use super::files::Files;
 use super::manifest::{ManifestDraft, WorkflowEntryDraft};
@@ -22,6 +25,8 @@ use crate::id::{AgentId, WorkflowId};
 /// Everything that was read of the package, and the list of findings.
 pub(super) struct LintInput<'a> {
     pub(super) files: &'a dyn Files,
+    pub(super) audience: Audience,
+    pub(super) document: &'a Document,
     pub(super) manifest: &'a ManifestDraft,
     pub(super) agents: Option<(&'a Document, &'a AgentsDraft)>,
     pub(super) workflows: &'a mut [WorkflowDraft],
@@ -30,7 +35,7 @@ pub(super) struct LintInput<'a> {
 
 /// Applies every rule whose input was readable. A rule about a whole is skipped if part of it is unknown.
 pub(super) fn run(input: LintInput<'_>) {
-    let LintInput { files, manifest, agents, workflows, findings } = input;
+    let LintInput { files, audience, document, manifest, agents, workflows, findings } = input;
     let agent_ids: Option<HashSet<AgentId>> = agents
         .filter(|(_, draft)| draft.agents.iter().all(Option::is_some) && !draft.agents.is_empty())
         .map(|(_, draft)| draft.agents.iter().flatten().map(|agent| agent.id.clone()).collect());
@@ -45,12 +50,21 @@ pub(super) fn run(input: LintInput<'_>) {
     steps::check(&graphs, findings);
     template::check(workflows, files, findings);
     if workflows_known && !resolved.in_circles {
-        variables::check(workflows, &graphs, findings);
+        variables::check(workflows, &graphs, &resolved.unsure, findings);
     }
+    let mut prose = prose::ProseCheck::new(files, findings);
+    prose.documents(workflows, &graphs);
+    if let Some((document, draft)) = agents {
+        prose.agents(document, draft);
+    }
+    stray::check(workflows, &graphs, agents.map(|(_, draft)| draft), files, findings);
     if let Some((document, draft)) = agents {
         agents::check(document, draft, workflows, &graphs, findings);
         let targets = menu::Targets::new(files, workflows, workflows_known);
         menu::check(document, draft, &targets, findings);
+    }
+    if audience == Audience::EveryTool {
+        portable::check(document, agents, workflows, &graphs, findings);
     }
 }
 

@@ -122,13 +122,9 @@ pub struct RuntimeNeeds {
 #[schemars(deny_unknown_fields)]
 pub struct Integrity {
     /// See [`crate::integrity`].
-    #[serde(serialize_with = "digest_as_text")]
-    #[schemars(with = "String", regex(pattern = "^[0-9A-Fa-f]{64}$"))]
-    pub sha256: Digest,
-}
-
-fn digest_as_text<S: serde::Serializer>(digest: &Digest, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(digest)
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", regex(pattern = "^[0-9A-Fa-f]{64}$"))]
+    pub sha256: Option<Digest>,
 }
 
 /// Readable part of a manifest: enough to look for mistakes elsewhere.
@@ -190,7 +186,8 @@ impl ManifestDraft {
         let version = object.required("version", reader, semantic_version);
         let description = object.optional("description", reader, shape::string);
         let author = object.optional("author", reader, shape::string);
-        let created_at = object.optional("createdAt", reader, shape::date_time);
+        // It has no effect, and other tools write it in other forms.
+        let created_at = object.ignorable("createdAt", reader, shape::date_time);
         let entry = object.required("entry", reader, |tree, reader| self.entry(tree, reader));
         let workflows = object.optional("workflows", reader, |tree, reader| {
             let entries = shape::items(tree, reader, workflow_entry)?;
@@ -199,18 +196,19 @@ impl ManifestDraft {
         });
         let runtime = object.optional("runtime", reader, runtime_needs);
         let integrity = object.optional("integrity", reader, integrity);
+        object.allow_schema(reader);
         object.close(reader);
         self.workflows_read = workflows.is_some() || !self.workflows.is_empty();
         let needs = runtime.as_ref().and_then(Option::as_ref);
         self.min_runtime_version = needs.and_then(|needs| needs.min_runtime_version.clone());
-        self.sha256 = integrity.as_ref().and_then(|stated| Some(stated.as_ref()?.sha256));
+        self.sha256 = integrity.as_ref().and_then(|stated| stated.as_ref()?.sha256);
         Some(Manifest {
             schema_version: schema_version?,
             name: name?,
             version: version?,
             description: description?,
             author: author?,
-            created_at: created_at?.flatten(),
+            created_at: created_at.flatten(),
             entry: entry?,
             workflows: workflows?.unwrap_or_default(),
             runtime: runtime?,
@@ -263,18 +261,16 @@ fn workflow_entry(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<WorkflowE
 /// Reads the runtime requirements without the unreadable ones: their errors refuse the package anyway.
 fn runtime_needs(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<RuntimeNeeds> {
     let mut object = Object::open(tree, reader)?;
-    let min_runtime_version = object.optional("minRuntimeVersion", reader, partial_version);
+    // Other tools write what suits them, such as `>=0.1`.
+    let min_runtime_version = object.ignorable("minRuntimeVersion", reader, partial_version);
     let requires_network = object.optional("requiresNetwork", reader, shape::boolean);
     object.close(reader);
-    Some(RuntimeNeeds {
-        min_runtime_version: min_runtime_version.flatten(),
-        requires_network: requires_network.flatten(),
-    })
+    Some(RuntimeNeeds { min_runtime_version, requires_network: requires_network.flatten() })
 }
 
 fn integrity(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Integrity> {
     let mut object = Object::open(tree, reader)?;
-    let sha256 = object.required("sha256", reader, |tree, reader| {
+    let sha256 = object.optional("sha256", reader, |tree, reader| {
         let text = shape::string(tree, reader)?;
         let digest = Digest::parse(&text);
         if digest.is_none() {
@@ -318,15 +314,54 @@ fn partial_version(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Version>
 fn version(text: &str, tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Version> {
     match Version::parse(text) {
         Ok(version) => Some(version),
-        Err(error) => {
-            let message = format!("`{}` is not a semantic version: {error}", reader.trail());
-            reader.report(
-                Code::BadVersion,
-                tree.span,
-                message,
-                "write three numbers, for example 0.1.0 or 1.0.0-beta.2",
-            );
+        Err(_) => {
+            let (reason, right) = version_mistake(text);
+            let message = format!("`{}` is not a semantic version: {reason}", reader.trail());
+            let help = match right {
+                Some(right) => format!("write \"{right}\""),
+                None => "write three numbers, for example 0.1.0 or 1.0.0-beta.2".to_owned(),
+            };
+            reader.report(Code::BadVersion, tree.span, message, help);
             None
         }
     }
+}
+
+/// Explains why a text is no semantic version, with the version that is meant if that is clear.
+fn version_mistake(text: &str) -> (String, Option<String>) {
+    let text = text.trim();
+    let meant = |text: &str| Some(text.to_owned()).filter(|text| Version::parse(text).is_ok());
+    if text.is_empty() {
+        return ("it is empty".into(), None);
+    }
+    if let Some(rest) = text.strip_prefix(['v', 'V']) {
+        return ("it begins with a letter".into(), meant(rest));
+    }
+    let end = text.find(['-', '+']).unwrap_or(text.len());
+    let (core, suffix) = text.split_at(end);
+    let numbers: Vec<&str> = core.split('.').collect();
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    if !numbers.iter().all(is_number) {
+        return ("it does not begin with three numbers and dots between them".into(), None);
+    }
+    if numbers.len() != 3 {
+        let count = match numbers.len() {
+            1 => "one number".to_owned(),
+            many => format!("{many} numbers"),
+        };
+        let padded = core.to_owned() + &".0".repeat(3_usize.saturating_sub(numbers.len()));
+        return (format!("it has {count} instead of three"), meant(&(padded + suffix)));
+    }
+    if numbers.iter().any(|part| part.len() > 1 && part.starts_with('0')) {
+        let plain = numbers.iter().map(|part| match part.trim_start_matches('0') {
+            "" => "0",
+            digits => digits,
+        });
+        let plain = plain.collect::<Vec<_>>().join(".");
+        return ("one of its numbers begins with 0".into(), meant(&(plain + suffix)));
+    }
+    if numbers.iter().any(|part| part.parse::<u64>().is_err()) {
+        return ("one of its numbers is too large".into(), None);
+    }
+    ("what follows its three numbers has an empty part or a sign that is not allowed".into(), None)
 }

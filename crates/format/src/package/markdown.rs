@@ -19,6 +19,7 @@ struct HeadingSection {
     level: HeadingLevel,
     /// Lower case, without a trailing parenthesis.
     title: String,
+    span: Span,
     /// Its part of [`MarkdownOutline::links`], up to the next heading of the same or a higher level.
     links: Range<usize>,
 }
@@ -45,7 +46,8 @@ impl MarkdownOutline {
                 (Event::End(TagEnd::Heading(level)), Some(title)) => {
                     let title = plain_title(title);
                     heading = None;
-                    outline.begin(level, title, &mut open);
+                    let span = Span::new(range.start, range.end).shifted(offset);
+                    outline.begin(level, title, span, &mut open);
                 }
                 (Event::Start(Tag::Link { dest_url, .. }), _) => {
                     let span = Span::new(range.start, range.end).shifted(offset);
@@ -59,11 +61,11 @@ impl MarkdownOutline {
     }
 
     /// Begins a section and ends those at the same or a lower level. `open` are the sections that have not ended.
-    fn begin(&mut self, level: HeadingLevel, title: String, open: &mut Vec<usize>) {
+    fn begin(&mut self, level: HeadingLevel, title: String, span: Span, open: &mut Vec<usize>) {
         self.end(level, open);
         open.push(self.sections.len());
         let at = self.links.len();
-        self.sections.push(HeadingSection { level, title, links: at..at });
+        self.sections.push(HeadingSection { level, title, span, links: at..at });
     }
 
     fn end(&mut self, level: HeadingLevel, open: &mut Vec<usize>) {
@@ -82,6 +84,12 @@ impl MarkdownOutline {
         let wanted =
             |section: &HeadingSection| section.level == HeadingLevel::H2 && section.title == title;
         self.sections.iter().any(wanted)
+    }
+
+    /// Returns the level and the span of the first heading with this lower-case title, whatever its level.
+    pub(super) fn heading(&self, title: &str) -> Option<(usize, Span)> {
+        let section = self.sections.iter().find(|section| section.title == title)?;
+        Some((section.level as usize, section.span))
     }
 
     /// Iterates over the links below every heading of a Steps Index.

@@ -128,9 +128,13 @@ fn front(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<StepFront> {
         object.optional("limits", reader, |tree, reader| Some(advice::limits(tree, reader)));
     let transitions = object
         .optional("transitions", reader, |tree, reader| shape::list(tree, reader, transition));
-    let subworkflow = object.optional("subworkflow", reader, shape::string);
-    let pass_context = object.optional("passContext", reader, shape::boolean);
-    let result_variables = object.list("resultVariables", reader, shape::text);
+    // Format 1.1 does not say what these keys hold.
+    let subworkflow = object.ignorable("subworkflow", reader, shape::string);
+    let pass_context = object.ignorable("passContext", reader, shape::boolean);
+    let result_variables = object.ignorable("resultVariables", reader, |tree, reader| {
+        Some(shape::items(tree, reader, shape::text)?.into_iter().flatten().collect())
+    });
+    object.leave_open(reader);
     Some(StepFront {
         schema_version: schema_version?,
         node_id: node_id?,
@@ -143,9 +147,9 @@ fn front(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<StepFront> {
         model: model?.flatten(),
         limits: limits?,
         transitions: transitions?,
-        subworkflow: subworkflow?.filter(|name| !name.trim().is_empty()),
-        pass_context: pass_context?,
-        result_variables: result_variables?,
+        subworkflow: subworkflow.filter(|name| !name.trim().is_empty()),
+        pass_context,
+        result_variables: result_variables.unwrap_or_default(),
     })
 }
 

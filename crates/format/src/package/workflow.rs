@@ -138,15 +138,19 @@ impl WorkflowFront {
         let variables = object.optional("variables", reader, shape::open_map);
         let decision_log = object.list("decisionLog", reader, decision);
         let artifacts = object.list("artifacts", reader, shape::string);
-        let run_id = object.optional("runId", reader, shape::string);
-        let project_name = object.optional("project_name", reader, shape::string);
-        let user_name = object.optional("user_name", reader, shape::string);
-        let date = object.optional("date", reader, shape::string);
+        // Format 1.1 gives these keys no types, so other tools write other values.
+        let run_id = object.ignorable("runId", reader, shape::string);
+        let project_name = object.ignorable("project_name", reader, shape::string);
+        let user_name = object.ignorable("user_name", reader, shape::string);
+        let date = object.ignorable("date", reader, shape::string);
         let updated_at = object.optional("updatedAt", reader, shape::date_time);
-        let input_documents = object.list("inputDocuments", reader, shape::string);
-        let active_agent_id = object.optional("activeAgentId", reader, shape::string);
-        let workflow_ref = object.optional("workflowRef", reader, shape::string);
-        let state_tools = object.optional("stateTools", reader, shape::string);
+        let input_documents = object.ignorable("inputDocuments", reader, |tree, reader| {
+            Some(shape::items(tree, reader, shape::string)?.into_iter().flatten().collect())
+        });
+        let active_agent_id = object.ignorable("activeAgentId", reader, shape::string);
+        let workflow_ref = object.ignorable("workflowRef", reader, shape::string);
+        let state_tools = object.ignorable("stateTools", reader, shape::string);
+        object.leave_open(reader);
         Some(Self {
             schema_version: schema_version?,
             workflow_type: workflow_type?,
@@ -155,15 +159,15 @@ impl WorkflowFront {
             variables: variables?.unwrap_or_default(),
             decision_log: decision_log?,
             artifacts: artifacts?,
-            run_id: run_id?,
-            project_name: project_name?,
-            user_name: user_name?,
-            date: date?,
+            run_id,
+            project_name,
+            user_name,
+            date,
             updated_at: updated_at?.flatten(),
-            input_documents: input_documents?,
-            active_agent_id: active_agent_id?,
-            workflow_ref: workflow_ref?,
-            state_tools: state_tools?,
+            input_documents: input_documents.unwrap_or_default(),
+            active_agent_id,
+            workflow_ref,
+            state_tools,
         })
     }
 }

@@ -199,11 +199,12 @@ fn syntax_error(text: &str, body: &str, error: &serde_json::Error) -> SyntaxErro
     while !body.is_char_boundary(start) {
         start -= 1;
     }
+    let (message, help) = words::explain_at(&bare(error), body, start);
+    start = words::comma_too_much(body, start).unwrap_or(start);
     let end = body
         .get(start..)
         .and_then(|rest| rest.chars().next())
         .map_or(start, |next| start + next.len_utf8());
-    let (message, help) = words::explain_at(&bare(error), body, start);
     SyntaxError {
         code: Code::JsonSyntax,
         span: Span::new(start, end).shifted(skipped),
@@ -252,7 +253,8 @@ mod tests {
     #[test]
     fn mistakes_are_explained_where_they_are() {
         check_error("", Code::JsonSyntax, "", "empty");
-        check_error("{\"a\": 1,}", Code::JsonSyntax, "}", "comma after the last");
+        check_error("{\"a\": 1,}", Code::JsonSyntax, ",", "comma after the last");
+        check_error("[1,\n  ]", Code::JsonSyntax, ",", "comma after the last");
         check_error("{\n  // note\n}", Code::JsonSyntax, "/", "no comments");
         check_error("{'a': 1}", Code::JsonSyntax, "'", "double quotes");
         check_error("{\"a\": 1 \"b\": 2}", Code::JsonSyntax, "\"", "comma or `}`");

@@ -89,7 +89,8 @@ fn a_long_chain_of_calls_is_followed_once() {
     }
     let open = checked(&files);
     assert_eq!(open.findings.counts()[&Code::UnknownSubworkflow], 1);
-    assert_eq!(open.findings.counts()[&Code::UnsetVariable], count);
+    // What the last of them gets back from its unknown child is unknown.
+    assert_eq!(open.findings.counts()[&Code::UnsetVariable], count - 1);
     let last = format!("g{}.json", count - 1);
     edit(&mut files, &last, |graph| graph["nodes"][0]["subworkflowRef"] = json!("w0"));
     let closed = checked(&files);

@@ -245,7 +245,7 @@ fn a_step_of_1_1_that_names_no_workflow_runs_as_a_step() {
     check_codes(&two, &["BM803"]);
     let mut newer = call("child");
     set(&mut newer, GRAPH, "/nodes/0", "subworkflowRef", json!("child"));
-    check_says(&newer, Code::UnknownKey, "in format 1.1");
+    check_says(&newer, Code::UnknownKey, "which format 1.1 does not know");
     set(&mut newer, GRAPH, "/nodes/0", "surprise", json!("child"));
     let help: Vec<_> =
         lines(&checked(&newer)).into_iter().filter(|line| line.contains("surprise")).collect();
@@ -359,8 +359,8 @@ fn the_runtime_is_compared_by_precedence() {
     for newer in ["0.1.1", "0.2", "1"] {
         check_codes(&needs(newer), &["BM403"]);
     }
-    for bad in ["", "0.", "x", "0.1-beta", "01"] {
-        check_codes(&needs(bad), &["BM402"]);
+    for of_other_tools in ["", "0.", "x", "v1.2.3", ">=0.1", "latest", "0.1-beta", "01"] {
+        check_codes(&needs(of_other_tools), &["BM310"]);
     }
 }
 
@@ -379,6 +379,386 @@ fn what_other_tools_write_is_accepted() {
     );
     let condition = json!({ "?:": [{ "var": "again" }, true, false] });
     check_codes(&with(&[(GRAPH, "/edges/1", "conditionExpr", condition)]), &[]);
+    check_codes(&with(&[(GRAPH, "/edges/1", "conditionExpr", json!({}))]), &[]);
+    check_codes(&with(&[("bmad.json", "", "integrity", json!({}))]), &[]);
+    for file in ["bmad.json", "agents.json", GRAPH] {
+        check_codes(&with(&[(file, "", "$schema", json!("https://example.org/x.json"))]), &[]);
+    }
+}
+
+#[test]
+fn values_that_1_1_leaves_open_are_ignored_with_a_warning() {
+    for of_other_tools in ["2025-01-01 00:00:00Z", "2025-01-01T00:00:00+0800", "yesterday", ""] {
+        check_codes(&with(&[("bmad.json", "", "createdAt", json!(of_other_tools))]), &["BM310"]);
+    }
+    for line in
+        ["inputDocuments: x", "inputDocuments: [{path: x}]", "activeAgentId: 5", "workflowRef: [a]"]
+    {
+        let files = workflow(line, "");
+        check_codes(&files, &["BM310"]);
+        assert_eq!(checked(&files).findings.counts()[&Code::IgnoredValue], 1, "{line}");
+        assert!(checked(&files).package.is_some());
+    }
+    let mixed = checked(&workflow("inputDocuments: [a.md, {path: b.md}, c.md]", ""));
+    let front = mixed.package.unwrap().workflows()[0].front.clone();
+    assert_eq!(front.input_documents, ["a.md", "c.md"]);
+    for line in [
+        "subworkflow: {id: x}",
+        "subworkflow: 5",
+        "passContext: \"yes\"",
+        "resultVariables: {a: b}",
+    ] {
+        check_codes(&step(line), &["BM310"]);
+    }
+    let item = |key: &str, value: Json| {
+        menu(json!([{ "description": "One", "trigger": "one", "action": "x", key: value }]))
+    };
+    check_codes(&item("cmd", Json::Null), &["BM310"]);
+    check_codes(&item("triggers", json!("x")), &["BM310"]);
+    check_codes(&item("triggers", json!([5, { "type": 7 }])), &["BM310"]);
+    // An item that is ignored keeps its place.
+    let alias = json!([null, { "type": "alias", "match": "two" }]);
+    let mut two = item("triggers", alias);
+    set(
+        &mut two,
+        "agents.json",
+        "/agents/0/menu",
+        "",
+        json!({ "description": "Two", "trigger": "two", "action": "x" }),
+    );
+    check_codes(&two, &["BM310", "BM713"]);
+}
+
+#[test]
+fn a_key_of_an_open_map_that_looks_like_another_is_named() {
+    let unset = step("setVariables: [x]")
+        .text("steps/start.md")
+        .replace("setsVariables: [again.now]\n", "");
+    let mut files = small();
+    files.put("steps/start.md", unset).unwrap();
+    check_codes(&files, &["BM311"]);
+    check_says(&files, Code::MisspelledKey, "write `setsVariables`");
+    check_codes(&workflow("decisionlog: []", ""), &["BM311"]);
+    check_codes(&workflow("name: x\nauthor: y\ndata: z", ""), &[]);
+    let item = |key: &str| menu(json!([{ "description": "One", key: "one", "action": "x" }]));
+    check_says(&item("triger"), Code::MisspelledKey, "write `trigger`");
+    check_codes(&item("id"), &[]);
+}
+
+#[test]
+fn one_mistake_is_one_finding() {
+    let count = |files: &MemoryFiles| checked(files).findings.iter().count();
+    let rename = |file: &str, from: &str, to: &str| {
+        let mut files = small();
+        let text = files.text(file).replacen(from, to, 1);
+        files.put(file, text).unwrap();
+        files
+    };
+    let edges = rename(GRAPH, "\"edges\"", "\"edgse\"");
+    check_says(&edges, Code::MissingKey, "has the key \"edgse\" and no `edges`");
+    assert_eq!(count(&edges), 1);
+    let label = rename(GRAPH, "\"label\"", "\"lable\"");
+    assert_eq!(count(&label), 1, "{:?}", lines(&checked(&label)));
+    let front = rename("steps/start.md", "nodeId", "nodId");
+    assert_eq!(count(&front), 1, "{:?}", lines(&checked(&front)));
+
+    // A node id twice: its step is not asked which one it means.
+    let twice = with(&[(GRAPH, "/nodes/0", "id", json!("choose"))]);
+    assert!(!codes(&twice).contains("BM601"), "{:?}", lines(&checked(&twice)));
+    // A bad id, and all that refer to it.
+    let bad = rename(GRAPH, "\"id\":\"start\"", "\"id\":\"草\"");
+    let bad = {
+        let text = bad.text(GRAPH).replace("\"start\"", "\"草\"");
+        let mut files = bad;
+        files.put(GRAPH, text).unwrap();
+        files
+    };
+    check_says(&bad, Code::BadId, "letters a–z");
+    assert_eq!(checked(&bad).findings.counts()[&Code::BadId], 1);
+    let place = checked(&bad).findings.iter().next().unwrap().place.pointer.clone();
+    assert_eq!(place.as_deref(), Some("/nodes/0/id"));
+
+    // Keys of 1.2 in a 1.1 graph.
+    let newer = with(&[
+        (GRAPH, "", "schemaVersion", json!("1.1")),
+        (GRAPH, "/nodes/0", "subworkflowRef", json!("child")),
+        (GRAPH, "/nodes/0", "passContext", json!(true)),
+        (GRAPH, "/nodes/2", "resultVariables", json!(["x"])),
+    ]);
+    check_says(
+        &newer,
+        Code::UnknownKey,
+        "has `subworkflowRef`, `passContext`, which format 1.1 does not know, and so has another node",
+    );
+    assert_eq!(count(&newer), 1, "{:?}", lines(&checked(&newer)));
+
+    // A version that cannot be read decides nothing, and a workflow that is not there returns nothing.
+    let unread = with(&[
+        (GRAPH, "", "schemaVersion", json!("7")),
+        (GRAPH, "/nodes/0", "type", json!("subworkflow")),
+    ]);
+    assert!(!codes(&unread).contains("BM804"), "{:?}", lines(&checked(&unread)));
+    let unknown = with(&[
+        (GRAPH, "/nodes/0", "subworkflowRef", json!("chidl")),
+        (GRAPH, "/nodes/0", "type", json!("subworkflow")),
+        (GRAPH, "/edges/1", "conditionExpr", json!({ "var": "verdict" })),
+    ]);
+    assert!(!codes(&unknown).contains("BM520"), "{:?}", lines(&checked(&unknown)));
+}
+
+#[test]
+fn a_missing_edge_is_one_finding_with_both_its_sides() {
+    let without = |edge: usize| {
+        let mut graph: Json = serde_json::from_str(&small().text(GRAPH)).unwrap();
+        graph["edges"].as_array_mut().unwrap().remove(edge);
+        let mut files = small();
+        files.put(GRAPH, graph.to_string()).unwrap();
+        files
+    };
+    let files = without(0);
+    check_codes(&files, &["BM512"]);
+    let found = checked(&files);
+    let related = found.findings.iter().next().unwrap().related.clone().unwrap();
+    assert_eq!(
+        related.message,
+        "node `choose` cannot be reached from the entry node, nor can the node behind it"
+    );
+    check_codes(&without(2), &["BM513"]);
+    // Without any end, that is the mistake.
+    let endless = with(&[(GRAPH, "/nodes/2", "type", json!("merge"))]);
+    assert!(codes(&endless).contains("BM510"));
+    // Two dead ends: it is not clear which of them should lead on.
+    let mut two = without(0);
+    set(
+        &mut two,
+        GRAPH,
+        "/nodes",
+        "",
+        json!({ "id": "lost", "type": "step", "file": "steps/lost.md" }),
+    );
+    two.put(
+        "steps/lost.md",
+        "---\nschemaVersion: \"1.1\"\nnodeId: lost\ntype: step\n---\n## Goal\n## Instructions\n",
+    )
+    .unwrap();
+    check_codes(&two, &["BM511", "BM512"]);
+}
+
+#[test]
+fn the_second_default_is_marked() {
+    let files = with(&[(GRAPH, "/edges/1", "isDefault", json!(true))]);
+    check_codes(&files, &["BM515"]);
+    let found = checked(&files);
+    let finding = found.findings.iter().next().unwrap();
+    assert_eq!(finding.place.pointer.as_deref(), Some("/edges/2/isDefault"));
+    assert_eq!(
+        finding.related.as_ref().unwrap().place.pointer.as_deref(),
+        Some("/edges/1/isDefault")
+    );
+}
+
+#[test]
+fn the_corrected_text_is_shown_where_it_is_clear() {
+    check_says(
+        &with(&[(GRAPH, "/nodes/0", "outputs", json!("artifacts/x.md"))]),
+        Code::WrongType,
+        "write [\"artifacts/x.md\"]",
+    );
+    check_says(
+        &with(&[(GRAPH, "", "schemaVersion", json!(1.2))]),
+        Code::WrongType,
+        "write \"1.2\"",
+    );
+    check_says(
+        &with(&[(GRAPH, "/edges/0", "isDefault", json!("yes"))]),
+        Code::WrongType,
+        "write true",
+    );
+    let mut files = small();
+    let text = files.text("workflow.md").replace("stepsCompleted: []\n", "");
+    files.put("workflow.md", text).unwrap();
+    check_says(&files, Code::MissingKey, "add `stepsCompleted: []`");
+    let version = |version: &str| with(&[("bmad.json", "", "version", json!(version))]);
+    check_says(
+        &version("0.1"),
+        Code::BadVersion,
+        "it has 2 numbers instead of three / write \"0.1.0\"",
+    );
+    check_says(&version("v1.2.3"), Code::BadVersion, "write \"1.2.3\"");
+    check_says(&version("1.02.3"), Code::BadVersion, "begins with 0 / write \"1.2.3\"");
+    check_says(&version("99999999999999999999.0.0"), Code::BadVersion, "too large");
+    check_says(&version("x"), Code::BadVersion, "does not begin with three numbers");
+    check_says(&version("1.2.3-"), Code::BadVersion, "an empty part");
+    let bytes = json!({ "fs": { "maxReadBytes": 1e21 } });
+    check_says(
+        &with(&[("agents.json", "/agents/0", "tools", bytes)]),
+        Code::NumberOutOfRange,
+        "is too large",
+    );
+    let mut files = small();
+    let text = files.text("steps/start.md").replace("## Goal", "### Goal");
+    files.put("steps/start.md", text).unwrap();
+    check_says(
+        &files,
+        Code::NoGoal,
+        "this heading has level 3, so the step has no `## Goal` section / write `## Goal`",
+    );
+    check_says(
+        &with(&[(GRAPH, "/nodes/0", "outputs", json!(["result_json"]))]),
+        Code::OutputOutsideArtifacts,
+        "is a file of that name in the root of the project",
+    );
+}
+
+#[test]
+fn a_name_with_accents_of_a_mac_is_explained() {
+    let mut files = with(&[(GRAPH, "/nodes/0", "file", json!("steps/r\u{e9}sum\u{e9}.md"))]);
+    files.put("steps/re\u{301}sume\u{301}.md", files.text("steps/start.md")).unwrap();
+    check_says(&files, Code::MissingFile, "encodes its accents in another way");
+}
+
+#[test]
+fn a_text_names_only_files_that_are_there() {
+    let body = |body: &str| {
+        let mut files = small();
+        let text = files.text("steps/start.md");
+        files.put("steps/start.md", format!("{text}{body}\n")).unwrap();
+        files
+    };
+    check_codes(
+        &body("Read `@pkg/steps/done.md`, {package-root}/workflow.md and @pkg/steps."),
+        &[],
+    );
+    let dead = body("Read `@pkg/steps/doen.md`, twice: @pkg/steps/doen.md.");
+    check_codes(&dead, &["BM615"]);
+    check_says(&dead, Code::DeadPackagePath, "did you mean `@pkg/steps/done.md`?");
+    let found = checked(&dead);
+    let [finding] = found.findings.iter().collect::<Vec<_>>()[..] else {
+        panic!("{:?}", lines(&found))
+    };
+    let span = finding.place.span.unwrap();
+    assert_eq!(&dead.text("steps/start.md")[span.start..span.end], "@pkg/steps/doen.md");
+    for (key, value) in [
+        ("critical_actions", json!(["Load @pkg/gone.md"])),
+        ("prompts", json!([{ "id": "p", "content": "Use @pkg/gone.md." }])),
+        ("systemPrompt", json!("You know {package-root}/gone.md")),
+    ] {
+        check_codes(&with(&[("agents.json", "/agents/0", key, value)]), &["BM615"]);
+    }
+}
+
+#[test]
+fn a_step_that_no_node_has_is_named() {
+    let mut files = small();
+    let text = files.text("steps/start.md").replace("nodeId: start", "nodeId: lost");
+    files.put("steps/lost.md", text).unwrap();
+    files.put("steps/notes.md", "# Notes for people\n").unwrap();
+    check_codes(&files, &["BM616"]);
+    check_says(&files, Code::UnusedStep, "says that its node is \"lost\"");
+    let script = json!([{ "description": "One", "exec": "steps/lost.md" }]);
+    set(&mut files, "agents.json", "/agents/0", "menu", script);
+    check_codes(&files, &[]);
+    // The file that is missing may be this one.
+    let mut renamed = with(&[(GRAPH, "/nodes/0", "file", json!("steps/begin.md"))]);
+    renamed.put("agents.json", renamed.text("agents.json")).unwrap();
+    check_codes(&renamed, &["BM202"]);
+}
+
+#[test]
+fn an_output_is_named_by_variables_that_a_step_sets() {
+    let output = |path: &str| with(&[(GRAPH, "/nodes/0", "outputs", json!([path]))]);
+    for good in [
+        "artifacts/{again}.md",
+        "artifacts/<again.now>.md",
+        "{artifacts-root}/x.md",
+        "artifacts/{{ again }}.md",
+    ] {
+        check_codes(&output(good), &[]);
+    }
+    check_says(&output("artifacts/{agian}.md"), Code::UnsetOutputVariable, "did you mean `again`?");
+}
+
+#[test]
+fn a_node_without_a_title_has_that_of_its_step() {
+    let title = |files: &MemoryFiles| {
+        let package = checked(files).package.unwrap();
+        package.workflows()[0].graph.node("start").unwrap().title.clone()
+    };
+    let mut files = step("title: Begin here");
+    assert_eq!(title(&files).as_deref(), Some("Begin here"));
+    set(&mut files, GRAPH, "/nodes/0", "title", json!(" "));
+    assert_eq!(title(&files).as_deref(), Some("Begin here"));
+    set(&mut files, GRAPH, "/nodes/0", "title", json!("Start"));
+    assert_eq!(title(&files).as_deref(), Some("Start"));
+}
+
+#[test]
+fn authors_who_ask_are_told_what_other_tools_may_refuse() {
+    use crewagent_format::package::{Audience, check_for};
+    let portable = |files: &MemoryFiles| {
+        let checked = check_for(Audience::EveryTool, files, &semver::Version::new(0, 1, 0));
+        let found = checked.findings.iter().filter(|found| found.code == Code::NotPortable);
+        found.map(|found| found.place.pointer.clone().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    for name in ["create-story-micro", "hello-branch", "multi-workflows"] {
+        assert_eq!(portable(&example(name)), Vec::<String>::new(), "{name}");
+    }
+    let mut files = example("hello-branch");
+    let agent = |files: &mut MemoryFiles, key: &str, value: Json| {
+        set(files, "agents.json", "/agents/0", key, value);
+    };
+    agent(&mut files, "discussion", json!("yes"));
+    agent(&mut files, "webskip", json!(1));
+    agent(&mut files, "conversational_knowledge", json!([{}, "x"]));
+    agent(&mut files, "critical_actions", json!(["a", ""]));
+    agent(&mut files, "prompts", json!([{ "id": "p", "content": " " }]));
+    set(&mut files, "bmad.json", "/entry", "workflow", json!("./workflow.md"));
+    set(&mut files, "bmad.json", "", "runtime", json!({ "minRuntimeVersion": "0.1" }));
+    set(&mut files, GRAPH, "", "$schema", json!("x"));
+    set(&mut files, GRAPH, "/nodes/0", "agentId", json!(""));
+    set(&mut files, GRAPH, "/edges/0", "conditionExpr", json!({}));
+    let text = files.text("workflow.md").replacen("---\n", "---\nrunId:\n", 1);
+    files.put("workflow.md", text).unwrap();
+    let expected = [
+        "/agents/0/conversational_knowledge/1",
+        "/agents/0/critical_actions/1",
+        "/agents/0/discussion",
+        "/agents/0/prompts/0/content",
+        "/agents/0/webskip",
+        "/entry/workflow",
+        "/runtime/minRuntimeVersion",
+        "/$schema",
+        "/edges/0/conditionExpr",
+        "/nodes/0/agentId",
+        "/runId",
+    ];
+    let mut found = portable(&files);
+    found.sort();
+    let mut expected = expected.map(str::to_owned);
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn what_is_readable_of_a_package_with_mistakes_can_be_drawn() {
+    let files = with(&[
+        (GRAPH, "/nodes/0", "surprise", json!(1)),
+        (GRAPH, "/nodes/1", "type", json!("decison")),
+        (GRAPH, "/edges/0", "to", json!("gone")),
+        (GRAPH, "/nodes/2", "agentId", json!("two")),
+    ]);
+    assert!(checked(&small()).sketches.is_empty());
+    let checked = checked(&files);
+    assert!(checked.package.is_none());
+    let [main, child] = &checked.sketches[..] else { panic!("{:?}", checked.sketches) };
+    assert_eq!(
+        main.nodes.iter().map(|node| node.id.as_str()).collect::<Vec<_>>(),
+        ["start", "choose", "done"]
+    );
+    assert_eq!(main.nodes[1].kind, None);
+    assert_eq!(main.nodes[2].agent.as_deref(), Some("A"));
+    assert_eq!((main.edges.len(), main.edges[0].to.as_str()), (3, "gone"));
+    assert_eq!(child.id.as_ref().unwrap().as_str(), "child");
 }
 
 #[test]
@@ -394,7 +774,10 @@ fn transitions_are_compared_as_far_as_both_speak() {
     check_codes(&step("[{to: choose, label: next}]"), &[]);
     check_codes(&step("[{to: choose, label: next, conditionText: when ready}]"), &[]);
     check_codes(&step("[{to: choose, label: next, conditionText: never}]"), &["BM602"]);
-    check_codes(&step("[{to: choose, label: next, isDefault: true}]"), &["BM602"]);
+    check_codes(&step("[{to: choose, label: next, isDefault: true}]"), &[]);
+    let mut stated = step("[{to: choose, label: next, isDefault: true}]");
+    set(&mut stated, GRAPH, "/edges/0", "isDefault", json!(false));
+    check_codes(&stated, &["BM602"]);
     check_codes(&step("[{to: \"not an id\", label: \"\"}]"), &["BM602"]);
 }
 

@@ -167,6 +167,7 @@ fn is_beyond_schemas(code: Code) -> bool {
             | Code::TypeDisagrees
             | Code::UnknownTier
             | Code::BadStepLimit
+            | Code::IgnoredValue
     )
 }
 

@@ -69,7 +69,7 @@ fn the_manifest_comes_first_and_has_the_digest() {
     let inspected = inspect(&out.path, &PackageLimits::default()).unwrap();
     assert_eq!(describe(Some(&inspected.findings)), [""; 0]);
     let manifest = inspected.package.unwrap().manifest().integrity.clone().unwrap();
-    assert_eq!(manifest.sha256, out.digest);
+    assert_eq!(manifest.sha256, Some(out.digest));
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl<'s> Packages<'s> {
 
     /// Checks the folder or archive at a path, for callers that want to see it before the import.
     pub fn prepare(&self, path: &Path) -> Result<PreparedImport<'s>, ImportError> {
-        let Inspected { source, package, findings, sources } =
+        let Inspected { source, package, findings, sources, .. } =
             inspect(path, &self.store.settings.import)?;
         let (Some(source), Some(package)) = (source, package) else {
             return Err(ImportError::Rejected(Box::new(Rejection { findings, sources })));

@@ -168,24 +168,28 @@ impl Check<'_> {
             return;
         }
         let help = match self.similar(path) {
-            Some(similar) => format!("did you mean `{similar}`?"),
+            Some(help) => help,
             None => format!("add the file `{path}`, or correct this path"),
         };
         let message = format!("the file `{path}` is not in the package");
         self.findings.push(Diagnostic::new(Code::MissingFile, reference, message).help(help));
     }
 
+    /// Returns the advice to name a file that this path probably means.
     fn similar(&mut self, path: &PackagePath) -> Option<String> {
         self.searches = self.searches.checked_sub(1)?;
         let folded = path.folded();
         let name = path.as_str().rsplit('/').next()?;
         let files = self.files;
         let paths = || files.sizes().keys().take(20_000);
+        if paths().any(|other| other.looks_like(path)) {
+            return Some("there is a file whose name looks the same, but encodes its accents in another way, as macOS does: copy the file's name into this path, or rename the file".to_owned());
+        }
         paths()
             .find(|other| other.folded() == folded)
             .or_else(|| paths().find(|other| other.as_str().rsplit('/').next() == Some(name)))
             .map(PackagePath::as_str)
             .or_else(|| self.findings.nearest(path.as_str(), paths().map(PackagePath::as_str)))
-            .map(str::to_owned)
+            .map(|similar| format!("did you mean `{similar}`?"))
     }
 }

@@ -13,8 +13,9 @@ use crate::package::agents::not_empty;
 use crate::package::versioned;
 use crate::path::PackagePath;
 use crate::shape::{self, Object, ShapeReader};
-use crate::syntax::Tree;
+use crate::syntax::{Entry, Tree};
 use crate::version::{Minor, SchemaVersion};
+use crate::wording::ticked;
 
 /// Readable part of a graph. The indices of nodes and edges are those of the file.
 #[derive(Default)]
@@ -34,7 +35,7 @@ pub(in crate::package) struct NodeDraft {
     pub(in crate::package) id: Option<NodeId>,
     pub(in crate::package) kind: Option<NodeKind>,
     pub(in crate::package) file: Option<PackagePath>,
-    title: Option<Option<String>>,
+    pub(in crate::package) title: Option<Option<String>>,
     description: Option<Option<String>>,
     pub(in crate::package) agent_id: Option<Option<AgentId>>,
     pub(in crate::package) inputs: Option<Vec<String>>,
@@ -50,7 +51,8 @@ pub(in crate::package) struct EdgeDraft {
     pub(in crate::package) to: Option<NodeId>,
     pub(in crate::package) label: Option<String>,
     id: Option<Option<String>>,
-    pub(in crate::package) is_default: Option<bool>,
+    /// `Some(None)` if the edge does not say.
+    pub(in crate::package) is_default: Option<Option<bool>>,
     pub(in crate::package) condition_text: Option<Option<String>>,
     pub(in crate::package) condition_expr: Option<Option<Condition>>,
 }
@@ -65,13 +67,17 @@ impl GraphDraft {
     fn fill(&mut self, tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<()> {
         let mut object = Object::open(tree, reader)?;
         self.version = object.required("schemaVersion", reader, versioned);
-        self.entry = object.required("entryNodeId", reader, shape::id(NodeId::new));
         let minor = self.version.map_or(Minor::V1_2, SchemaVersion::minor);
         let nodes = object.required("nodes", reader, |tree, reader| {
             let nodes = shape::items(tree, reader, |tree, reader| node(tree, minor, reader))?;
             self.nodes = nodes.into_iter().map(Option::unwrap_or_default).collect();
+            if minor < Minor::V1_2 {
+                refuse_newer_keys(tree, reader);
+            }
             not_empty(tree, &self.nodes, "a node", reader)
         });
+        // Read after the nodes, so that a bad id is reported at its node.
+        self.entry = object.required("entryNodeId", reader, shape::id(NodeId::new));
         let edges = object.required("edges", reader, |tree, reader| {
             let edges = shape::items(tree, reader, edge)?;
             self.edges = edges.into_iter().map(Option::unwrap_or_default).collect();
@@ -79,6 +85,7 @@ impl GraphDraft {
         });
         self.metadata = object.optional("metadata", reader, shape::open_map).flatten();
         self.lists_read = nodes.is_some() && edges.is_some();
+        object.allow_schema(reader);
         object.close(reader)
     }
 
@@ -97,10 +104,15 @@ impl GraphDraft {
         self.edges.iter().map(|edge| Some((edge.from.as_ref()?, edge.to.as_ref()?))).collect()
     }
 
-    /// Builds the graph; `None` unless every part was readable and every reference is valid.
-    pub(in crate::package) fn finish(&self) -> Option<Graph> {
+    /// Builds the graph; `None` unless every part was readable and every reference is valid. A node without a title has
+    /// that of its step, which `step_title` returns.
+    pub(in crate::package) fn finish(
+        &self,
+        step_title: impl Fn(usize) -> Option<String>,
+    ) -> Option<Graph> {
         self.lists_read.then_some(())?;
-        let nodes: Vec<Node> = self.nodes.iter().map(NodeDraft::finish).collect::<Option<_>>()?;
+        let node = |(at, node): (usize, &NodeDraft)| node.finish(|| step_title(at));
+        let nodes: Vec<Node> = self.nodes.iter().enumerate().map(node).collect::<Option<_>>()?;
         let edges: Vec<Edge> = self.edges.iter().map(EdgeDraft::finish).collect::<Option<_>>()?;
         let index: HashMap<NodeId, usize> =
             nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
@@ -124,12 +136,13 @@ impl GraphDraft {
 }
 
 impl NodeDraft {
-    fn finish(&self) -> Option<Node> {
+    fn finish(&self, step_title: impl FnOnce() -> Option<String>) -> Option<Node> {
+        let has_text = |title: &String| !title.trim().is_empty();
         Some(Node {
             id: self.id.clone()?,
             kind: self.kind?,
             file: self.file.clone()?,
-            title: self.title.clone()?,
+            title: self.title.clone()?.filter(has_text).or_else(step_title),
             description: self.description.clone()?,
             agent_id: self.agent_id.clone()?,
             inputs: self.inputs.clone()?,
@@ -148,7 +161,7 @@ impl EdgeDraft {
             to: self.to.clone()?,
             label: self.label.clone()?,
             id: self.id.clone()?,
-            is_default: self.is_default?,
+            is_default: self.is_default?.unwrap_or_default(),
             condition_text: self.condition_text.clone()?,
             condition_expr: self.condition_expr.clone()?,
         })
@@ -176,7 +189,11 @@ fn node(tree: &Tree, minor: Minor, reader: &mut ShapeReader<'_>) -> Option<NodeD
         draft.pass_context = object.optional("passContext", reader, shape::boolean);
         draft.result_variables = object.list("resultVariables", reader, shape::text);
     } else {
-        refuse_newer_keys(tree, &mut object, reader);
+        for key in NEWER_KEYS.into_iter().filter(|key| tree.get(key).is_some()) {
+            object.mark_reported(key);
+            // It names a workflow, but not in this version: nothing is known.
+            draft.subworkflow_ref = None;
+        }
     }
     object.close(reader);
     Some(draft)
@@ -190,16 +207,26 @@ fn agent_id(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Option<AgentId>
     shape::id(AgentId::new)(tree, reader).map(Some)
 }
 
-/// Reports the keys of 1.2 in a 1.1 graph as unknown and suggests the newer version.
-fn refuse_newer_keys(tree: &Tree, object: &mut Object<'_>, reader: &mut ShapeReader<'_>) {
-    for key in ["subworkflowRef", "passContext", "resultVariables"] {
-        if let Some(entry) = tree.get(key) {
-            let message = format!("`{}` may not have a key `{key}` in format 1.1", reader.trail());
-            let help = "set `schemaVersion` of this graph and of `bmad.json` to \"1.2\", which has sub-workflows";
-            reader.report(Code::UnknownKey, entry.key_span, message, help);
-            object.mark_reported(key);
-        }
-    }
+/// Keys of a node since 1.2.
+const NEWER_KEYS: [&str; 3] = ["subworkflowRef", "passContext", "resultVariables"];
+
+/// Reports the keys of 1.2 in a 1.1 graph, once for the whole graph: one mistake is behind them.
+fn refuse_newer_keys(nodes: &Tree, reader: &mut ShapeReader<'_>) {
+    let mut uses =
+        nodes.as_list().unwrap_or_default().iter().enumerate().filter_map(|(at, node)| {
+            let entries: Vec<&Entry> = NEWER_KEYS.iter().filter_map(|key| node.get(key)).collect();
+            Some((at, *entries.first()?, ticked(entries.iter().map(|entry| &entry.key))))
+        });
+    let Some((at, first, keys)) = uses.next() else { return };
+    let more = match uses.count() {
+        0 => String::new(),
+        1 => ", and so has another node".to_owned(),
+        more => format!(", and so have {more} other nodes"),
+    };
+    let message = format!("`nodes[{at}]` has {keys}, which format 1.1 does not know{more}");
+    let help =
+        "set `schemaVersion` of this graph and of `bmad.json` to \"1.2\", which has sub-workflows";
+    reader.report(Code::UnknownKey, first.key_span, message, help);
 }
 
 fn edge(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<EdgeDraft> {
@@ -209,19 +236,21 @@ fn edge(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<EdgeDraft> {
         to: object.required("to", reader, shape::id(NodeId::new)),
         label: object.required("label", reader, shape::text),
         id: object.optional("id", reader, shape::string),
-        is_default: object
-            .optional("isDefault", reader, shape::boolean)
-            .map(Option::unwrap_or_default),
+        is_default: object.optional("isDefault", reader, shape::boolean),
         condition_text: object.optional("conditionText", reader, shape::string),
-        condition_expr: object.optional("conditionExpr", reader, condition),
+        condition_expr: object.optional("conditionExpr", reader, condition).map(Option::flatten),
     };
     object.close(reader);
     Some(draft)
 }
 
-fn condition(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Condition> {
+/// Reads a condition. Visual builders write `{}` for none.
+fn condition(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Option<Condition>> {
+    if tree.as_map().is_some_and(<[Entry]>::is_empty) {
+        return Some(None);
+    }
     match Condition::parse(tree) {
-        Ok(condition) => Some(condition),
+        Ok(condition) => Some(Some(condition)),
         Err(errors) => {
             for error in errors {
                 reader.report(Code::BadCondition, error.span, error.message, error.help);

@@ -19,6 +19,8 @@ use crate::wording::{quoted, ticked};
 pub(super) struct Resolved {
     /// Calling nodes for each distinct graph, including those with an invalid target.
     pub(super) calling: Vec<HashSet<usize>>,
+    /// True for each distinct graph with a call whose workflow is unknown, and so is what it returns.
+    pub(super) unsure: Vec<bool>,
     /// True if workflows call each other in a cycle.
     pub(super) in_circles: bool,
 }
@@ -43,12 +45,13 @@ pub(super) fn resolve(
         }));
     }
     let in_circles = circles::check(workflows, &graph_of, &found, findings);
+    let unsure = found.iter().map(|graph| graph.calling.len() > graph.calls.len()).collect();
     let (calling, calls): (Vec<_>, Vec<_>) =
         found.into_iter().map(|found| (found.calling, Arc::new(found.calls))).unzip();
     for (workflow, graph) in workflows.iter_mut().zip(graph_of) {
         workflow.calls = graph.and_then(|graph| calls.get(graph).cloned()).unwrap_or_default();
     }
-    Resolved { calling, in_circles }
+    Resolved { calling, unsure, in_circles }
 }
 
 #[derive(Default)]
@@ -152,6 +155,8 @@ fn calls_of(
             // The name was unreadable.
             None => CalledWorkflow::Nobody,
             Some(Some(name)) => by_graph(&caller, name, names, findings),
+            // The version decides where the name stands.
+            Some(None) if read.draft.version.is_none() => CalledWorkflow::Nobody,
             Some(None) if minor >= Minor::V1_2 => {
                 no_reference(&caller, findings);
                 continue;

@@ -1,10 +1,11 @@
 //! Graphs: valid references, and structures that can run to an end.
 
+mod reach;
+
 use std::collections::{HashMap, HashSet};
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::Dfs;
 
 use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::id::{AgentId, NodeId};
@@ -166,49 +167,26 @@ impl<'a> GraphWalk<'a> {
 /// the nodes that call another workflow; another rule checks their only edge.
 pub(super) fn structure(read: &GraphRead, calling: &HashSet<usize>, findings: &mut Findings) {
     let Some(walk) = GraphWalk::new(read) else { return };
-    reachability(&walk, findings);
+    let mut ways_out: Vec<(usize, Diagnostic)> = Vec::new();
     for index in (0..walk.nodes.len()).filter(|index| !calling.contains(index)) {
-        branches(&walk, index, findings);
+        if let Some(finding) = branches(&walk, index) {
+            ways_out.push((index, finding));
+        }
     }
+    let lacking = ways_out.iter().filter(|(_, finding)| finding.code == Code::FewBranches);
+    let lacking: HashSet<usize> = lacking.map(|(index, _)| *index).collect();
+    reach::check(&walk, ways_out, findings);
     twins(&walk, findings);
     cycles_without_decision(&walk, findings);
-    cycles_without_exit(&walk, findings);
+    cycles_without_exit(&walk, &lacking, findings);
 }
 
-fn reachability(walk: &GraphWalk<'_>, findings: &mut Findings) {
-    let mut reached = vec![false; walk.nodes.len()];
-    let mut search = Dfs::new(&walk.graph, NodeIndex::new(walk.entry));
-    while let Some(node) = search.next(&walk.graph) {
-        if let Some(slot) = reached.get_mut(node.index()) {
-            *slot = true;
-        }
-    }
-    let mut end_reached = false;
-    for (index, (id, reached)) in walk.ids.iter().zip(reached).enumerate() {
-        // A node of unknown type may be an end.
-        end_reached |= reached && walk.kind(index).is_none_or(|kind| kind == NodeKind::End);
-        if !reached {
-            let message = format!("node `{id}` cannot be reached from the entry node");
-            let finding = Diagnostic::new(Code::UnreachableNode, walk.node_place(index), message);
-            findings.push(finding.help("add an edge that leads to it, or remove it"));
-        }
-    }
-    if !end_reached {
-        let message =
-            "no `end` node can be reached from the entry node, so a run can never complete there";
-        let finding = Diagnostic::new(
-            Code::NoReachableEnd,
-            walk.document.place(&["entryNodeId".into()]),
-            message,
-        );
-        findings.push(finding.help("add a node of type `end` and edges that lead to it"));
-    }
-}
-
-fn branches(walk: &GraphWalk<'_>, index: usize, findings: &mut Findings) {
-    let (Some(kind), Some(id)) = (walk.kind(index), walk.ids.get(index)) else { return };
+/// Checks the number of edges that leave a node, and their defaults.
+fn branches(walk: &GraphWalk<'_>, index: usize) -> Option<Diagnostic> {
+    let (kind, id) = (walk.kind(index)?, walk.ids.get(index)?);
     let count = walk.edges_from(index).count();
-    let flags: Option<Vec<bool>> = walk.edges_from(index).map(|edge| edge.is_default).collect();
+    let flags: Option<Vec<bool>> =
+        walk.edges_from(index).map(|edge| edge.is_default.map(Option::unwrap_or_default)).collect();
     // The number of defaults is unknown if an edge was unreadable.
     let defaults = flags.map(|flags| flags.into_iter().filter(|is_default| *is_default).count());
     let (code, message, help) = match (kind, count, defaults) {
@@ -225,22 +203,43 @@ fn branches(walk: &GraphWalk<'_>, index: usize, findings: &mut Findings) {
             format!("decision `{id}` has no default branch"),
             "set `\"isDefault\": true` on the edge to take when no condition holds",
         ),
-        (NodeKind::End, 0, _) | (_, 1, _) => return,
+        (NodeKind::End, 0, _) | (_, 1, _) => return None,
         (_, 0, _) => (
             Code::DeadEnd,
             format!("node `{id}` has no way out, and it is not an `end` node"),
             "add an edge to the next node, or set its type to `end`",
         ),
-        (_, _, None | Some(1)) => return,
-        (_, _, Some(defaults)) => (
+        (_, _, None | Some(1)) => return None,
+        (_, _, Some(0)) => (
             Code::DefaultCount,
             format!(
-                "node `{id}` has {count} outgoing edges and {defaults} defaults; it should have exactly one default"
+                "node `{id}` has {count} outgoing edges and no default; it should have exactly one"
             ),
             "set `\"isDefault\": true` on exactly one of its edges",
         ),
+        (_, _, Some(defaults)) => return Some(too_many_defaults(walk, index, id, defaults)),
     };
-    findings.push(Diagnostic::new(code, walk.node_place(index), message).help(help));
+    Some(Diagnostic::new(code, walk.node_place(index), message).help(help))
+}
+
+fn too_many_defaults(
+    walk: &GraphWalk<'_>,
+    index: usize,
+    id: &NodeId,
+    defaults: usize,
+) -> Diagnostic {
+    let outgoing = walk.outgoing.get(index).into_iter().flatten().copied();
+    let is_default = |at: &usize| {
+        walk.edges.get(*at).is_some_and(|edge| edge.is_default.flatten() == Some(true))
+    };
+    let mut marked = outgoing.filter(is_default);
+    let place =
+        |edge: usize| walk.document.place(&["edges".into(), edge.into(), "isDefault".into()]);
+    let (first, second) = (marked.next().unwrap_or_default(), marked.next().unwrap_or_default());
+    let message = format!("node `{id}` has {defaults} defaults; it should have exactly one");
+    Diagnostic::new(Code::DefaultCount, place(second), message)
+        .help("leave `\"isDefault\": true` on one of its edges")
+        .related(place(first), "the first default is here")
 }
 
 fn twins(walk: &GraphWalk<'_>, findings: &mut Findings) {
@@ -300,9 +299,13 @@ fn cycles_without_decision(walk: &GraphWalk<'_>, findings: &mut Findings) {
     }
 }
 
-fn cycles_without_exit(walk: &GraphWalk<'_>, findings: &mut Findings) {
+/// Reports cycles without an edge that leaves them. If a decision in it lacks a branch, that is the way out.
+fn cycles_without_exit(walk: &GraphWalk<'_>, lacking: &HashSet<usize>, findings: &mut Findings) {
     for members in loops(&walk.graph) {
         let Some(&first) = members.first() else { continue };
+        if members.iter().any(|member| lacking.contains(member)) {
+            continue;
+        }
         let inside: HashSet<usize> = members.iter().copied().collect();
         let leaves = |from: &usize| {
             let mut targets = walk.graph.neighbors(NodeIndex::new(*from));

@@ -177,6 +177,15 @@ impl Targets<'_> {
     }
 }
 
+/// Returns the paths of the package that menus name.
+pub(super) fn named_files(draft: &AgentsDraft) -> HashSet<&str> {
+    let items = draft.agents.iter().flatten().flat_map(|agent| &agent.menu);
+    let targets = items
+        .flat_map(|item| item.triggers.iter().map(|trigger| &trigger.target).chain([&item.target]));
+    let texts = targets.flat_map(|target| [&target.exec, &target.data]).flatten();
+    texts.filter_map(|text| Some(package_part(text)?.path)).collect()
+}
+
 /// Path below the package's root.
 struct PathPart<'t> {
     path: &'t str,

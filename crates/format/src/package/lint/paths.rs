@@ -51,7 +51,13 @@ pub(super) fn outputs(read: &GraphRead, findings: &mut Findings) {
                 continue;
             }
             let owner = node.id.as_ref().map(|id| format!(" of `{id}`")).unwrap_or_default();
-            let (says, help) = if parts.is_some() {
+            let is_name = !output.contains(['/', '.', '*', '?']) && output != "artifacts";
+            let (says, help) = if is_name {
+                (
+                    "is a file of that name in the root of the project, which the run has to write",
+                    "outputs are paths of files, such as `artifacts/result.json`; name a value in `setsVariables` instead",
+                )
+            } else if parts.is_some() {
                 (
                     "lies outside `artifacts/`",
                     "put what a run makes under `artifacts/`, where users look for it",

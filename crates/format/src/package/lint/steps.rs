@@ -19,6 +19,10 @@ pub(super) fn check(graphs: &[&GraphRead], findings: &mut Findings) {
     let mut seen: HashMap<&PackagePath, usize> = HashMap::new();
     for read in graphs {
         let moves = EdgesByNode::new(read);
+        let mut names: HashMap<&NodeId, usize> = HashMap::new();
+        for id in read.draft.nodes.iter().filter_map(|node| node.id.as_ref()) {
+            *names.entry(id).or_default() += 1;
+        }
         let mut users: HashMap<&PackagePath, usize> = HashMap::new();
         for file in read.draft.nodes.iter().filter_map(|node| node.file.as_ref()) {
             *users.entry(file).or_default() += 1;
@@ -31,7 +35,10 @@ pub(super) fn check(graphs: &[&GraphRead], findings: &mut Findings) {
             if *times == 1 {
                 sections(draft, step, findings);
             }
-            let Some(id) = &node.id else { continue };
+            // Where two nodes have one id, it is not known which one the step means.
+            let Some(id) = node.id.as_ref().filter(|id| names.get(id) == Some(&1)) else {
+                continue;
+            };
             if step.front.node_id != *id {
                 let is_shared = users.get(file).is_some_and(|users| *users > 1);
                 mismatch(draft, step, id, is_shared, findings);
@@ -104,11 +111,22 @@ fn sections(draft: &StepDraft, step: &Step, findings: &mut Findings) {
     ] {
         if !step.outline.has_section(title) {
             let heading = if title == "goal" { "## Goal" } else { "## Instructions" };
-            let message = format!("this step has no `{heading}` section");
-            findings.push(
-                Diagnostic::new(code, place(), message)
-                    .help(format!("add a `{heading}` heading and say {what}")),
-            );
+            let found = match step.outline.heading(title) {
+                Some((level, span)) => {
+                    let message = format!(
+                        "this heading has level {level}, so the step has no `{heading}` section"
+                    );
+                    let place =
+                        Location::at(draft.document.path.as_str(), span.first_line(&step.text));
+                    Diagnostic::new(code, place, message).help(format!("write `{heading}`"))
+                }
+                None => {
+                    let message = format!("this step has no `{heading}` section");
+                    Diagnostic::new(code, place(), message)
+                        .help(format!("add a `{heading}` heading and say {what}"))
+                }
+            };
+            findings.push(found);
         }
     }
 }
@@ -208,7 +226,7 @@ fn name_of(move_: &Transition) -> (&str, &str) {
 /// Describes a contradiction between a step's move and its edge. A statement that only one of them makes is none.
 fn contradiction(move_: &Transition, edge: &EdgeDraft) -> Option<String> {
     let label = quoted(&move_.label);
-    if let (Some(stated), Some(graph)) = (move_.is_default, edge.is_default)
+    if let (Some(stated), Some(Some(graph))) = (move_.is_default, edge.is_default)
         && stated != graph
     {
         let say =

@@ -1,4 +1,4 @@
-//! Variables of conditions: each must be set by a step, a template or a call.
+//! Variables of conditions and of the names of outputs: each must be set by a step, a template or a call.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,6 +8,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::package::check::{GraphRead, WorkflowDraft};
 use crate::path::PackagePath;
+use crate::placeholder;
 use crate::wording::quoted;
 
 /// Maximum number of variables passed from templates and callers to graphs. Beyond that the rule is skipped.
@@ -16,12 +17,21 @@ const CARRIED: usize = 2_000_000;
 /// Variables that are set where a graph runs; `None` if unknown.
 type VariableNames<'w> = Option<BTreeSet<&'w str>>;
 
-/// Checks that every variable of a condition is set. Call this only if no workflows call each other in a cycle.
-pub(super) fn check(workflows: &[WorkflowDraft], graphs: &[&GraphRead], findings: &mut Findings) {
+/// Checks that every variable of a condition or an output is set. `unsure` is true for graphs with variables that cannot
+/// be known. Call this only if no workflows call each other in a cycle.
+pub(super) fn check(
+    workflows: &[WorkflowDraft],
+    graphs: &[&GraphRead],
+    unsure: &[bool],
+    findings: &mut Findings,
+) {
     let index: HashMap<&PackagePath, usize> =
         graphs.iter().enumerate().map(|(at, graph)| (&graph.path, at)).collect();
     let mut known: Vec<VariableNames<'_>> =
         graphs.iter().map(|graph| set_by_steps(graph)).collect();
+    for (known, _) in known.iter_mut().zip(unsure).filter(|(_, unsure)| **unsure) {
+        *known = None;
+    }
     let mut left = CARRIED;
     let carried = set_by_workflows(workflows, &index, &mut known, &mut left)
         .and_then(|()| inherit(workflows, &index, &mut known, &mut left));
@@ -31,6 +41,7 @@ pub(super) fn check(workflows: &[WorkflowDraft], graphs: &[&GraphRead], findings
     for (graph, known) in graphs.iter().zip(&known) {
         if let Some(known) = known {
             conditions(graph, known, findings);
+            outputs(graph, known, findings);
         }
     }
 }
@@ -53,6 +64,32 @@ fn conditions(graph: &GraphRead, known: &BTreeSet<&str>, findings: &mut Findings
             };
             let place = Location::at(graph.document.path.as_str(), used.span);
             findings.push(Diagnostic::new(Code::UnsetVariable, place, message).help(help));
+        }
+    }
+}
+
+/// Checks the variables in the names of outputs: without its variable an output has no name, and its node no way out.
+fn outputs(graph: &GraphRead, known: &BTreeSet<&str>, findings: &mut Findings) {
+    for (index, node) in graph.draft.nodes.iter().enumerate() {
+        for (at, output) in node.outputs.iter().flatten().enumerate() {
+            let mut names = placeholder::names(output);
+            let Some(variable) = names.find(|name| !known.contains(first_part(name))) else {
+                continue;
+            };
+            let message = format!(
+                "the output {} is named by the variable {}, which no step sets",
+                quoted(output),
+                quoted(variable)
+            );
+            let help = match findings.nearest(first_part(variable), known.iter().copied()) {
+                Some(similar) => format!("did you mean `{similar}`?"),
+                None => {
+                    format!("add {} to `setsVariables` of the step that sets it", quoted(variable))
+                }
+            };
+            let keys = ["nodes".into(), index.into(), "outputs".into(), at.into()];
+            let place = graph.document.place(&keys);
+            findings.push(Diagnostic::new(Code::UnsetOutputVariable, place, message).help(help));
         }
     }
 }

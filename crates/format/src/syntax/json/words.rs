@@ -8,7 +8,7 @@ pub(super) fn explain_at(error: &str, body: &str, at: usize) -> (String, String)
     }
     let rest = body.get(at..).unwrap_or_default();
     let before = body.get(..at).unwrap_or_default().trim_end();
-    let (message, help) = if rest.starts_with(['}', ']']) && before.ends_with(',') {
+    let (message, help) = if comma_too_much(body, at).is_some() {
         ("there is a comma after the last item", "JSON allows no comma there; remove it")
     } else if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
         ("JSON has no comments", "remove it, or use a `description`")
@@ -20,6 +20,13 @@ pub(super) fn explain_at(error: &str, body: &str, at: usize) -> (String, String)
         return explain(error);
     };
     (message.into(), help.into())
+}
+
+/// Returns the offset of a comma before the bracket at `at`, which closes what the comma continues.
+pub(super) fn comma_too_much(body: &str, at: usize) -> Option<usize> {
+    body.get(at..)?.starts_with(['}', ']']).then_some(())?;
+    let before = body.get(..at)?.trim_end();
+    before.ends_with(',').then(|| before.len() - 1)
 }
 
 /// Returns a message and a remedy.
