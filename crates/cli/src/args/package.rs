@@ -58,6 +58,9 @@ pub(crate) struct ValidateArgs {
     /// Treat warnings as errors
     #[arg(long)]
     pub(crate) deny_warnings: bool,
+    /// Also report what other tools for format 1.1 may refuse
+    #[arg(long)]
+    pub(crate) portable: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -301,6 +301,8 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
      "每个严重级别最多显示 10,000 条，而不是每类只显示前几条"),
     ("Treat warnings as errors",
      "把警告当作错误"),
+    ("Also report what other tools for format 1.1 may refuse",
+     "同时报告其他支持 1.1 格式的工具可能拒绝的内容"),
     ("The folder that holds bmad.json",
      "含有 bmad.json 的文件夹"),
     ("The file to write [default: NAME-VERSION.bmad in the current folder]",

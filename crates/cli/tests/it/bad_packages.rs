@@ -57,9 +57,10 @@ fn validate(folder: &Path) -> Ran {
         content.resize(usize::try_from(grow["bytes"].as_integer().unwrap()).unwrap(), b' ');
         std::fs::write(path, content).unwrap();
     }
+    let portable = case.get("portable").map(|_| "--portable");
     if package == "package" {
         let mut command = world.command();
-        command.args(["package", "validate"]).current_dir(world.path(package));
+        command.args(["package", "validate"]).args(portable).current_dir(world.path(package));
         return world.ran(command.output().unwrap());
     }
     world.run(&["package", "validate", package])

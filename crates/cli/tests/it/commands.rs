@@ -422,15 +422,29 @@ fn reports_beside_a_result_go_to_standard_error() {
     let world = CliFixture::new();
     let bad = repository().join("tests/packages/bad/BM503-unknown-edge-end/package");
     let bad = bad.to_str().unwrap();
-    for args in [
-        ["package", "graph", bad].as_slice(),
-        &["package", "show", bad, "--json"],
-        &["package", "import", bad],
-    ] {
+    for args in [["package", "show", bad, "--json"].as_slice(), &["package", "import", bad]] {
         let ran = world.run(args);
         assert_eq!((ran.out.as_str(), ran.code), ("", 2), "{args:?}");
         assert!(ran.err.contains("BM503"), "{args:?}: {}", ran.err);
     }
+}
+
+#[test]
+fn a_package_with_mistakes_is_drawn_as_far_as_it_can_be_read() {
+    let world = CliFixture::new();
+    let bad = |name: &str| {
+        let folder = repository().join("tests/packages/bad").join(name).join("package");
+        folder.to_str().unwrap().to_owned()
+    };
+    let ran = world.run(&["package", "graph", &bad("BM503-unknown-edge-end")]);
+    assert!(ran.out.contains("flowchart TD") && ran.out.contains("start"), "{ran:?}");
+    assert!(ran.err.contains("BM503") && ran.code == 2, "{ran:?}");
+    // Without a manifest there is no graph to draw.
+    let ran = world.run(&["package", "graph", &bad("BM201-missing-manifest")]);
+    assert_eq!((ran.out.as_str(), ran.code), ("", 2), "{ran:?}");
+    let picture = world.run(&["package", "graph", &bad("BM503-unknown-edge-end"), "-o", "x.svg"]);
+    assert_eq!(picture.code, 2);
+    assert!(std::fs::read_to_string(world.path("x.svg")).unwrap().contains("</svg>"));
 }
 
 #[test]

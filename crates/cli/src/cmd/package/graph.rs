@@ -6,30 +6,42 @@ use anyhow::Context as _;
 use crewagent_draw::{self as draw, Diagram, Theme};
 use crewagent_engine::store::Store;
 use crewagent_format::integrity::MANIFEST;
+use crewagent_format::package::sketch::WorkflowSketch;
 use crewagent_format::package::{Package, Workflow};
 use crewagent_format::path::PackagePath;
+use crewagent_source::inspect::Inspected;
 
-use super::Loaded;
 use crate::args::{GraphArgs, GraphFormat, GraphTheme};
 use crate::console::Console;
 use crate::language::{near, say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD};
+use crate::render::{self, ReportOptions};
 
 pub(super) fn run(
     args: &GraphArgs,
     store: &Store,
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
-    let Some(Loaded { package, .. }) = super::load(&args.package, store, console)? else {
-        return Ok(Outcome::Invalid);
+    let inspected = super::look_up(&args.package, store)?;
+    let (diagram, outcome) = match &inspected.package {
+        Some(package) => (of_package(package, args.workflow.as_deref())?, Outcome::Done),
+        // A picture of what can be read helps to find the mistakes.
+        None => {
+            let name = args.package.to_string_lossy();
+            let Inspected { findings, sources, sketches, .. } = &inspected;
+            render::findings(&name, findings, sources, ReportOptions::ASIDE, console);
+            let Some(diagram) = of_sketches(sketches, &name, args.workflow.as_deref()) else {
+                return Ok(Outcome::Invalid);
+            };
+            (diagram, Outcome::Invalid)
+        }
     };
-    let workflow = choose(&package, args.workflow.as_deref())?;
-    let drawing = draw(workflow, &package, format(args)?, args.theme);
+    let drawing = draw(&diagram, format(args)?, args.theme);
     match &args.output {
         None => console.text(&drawing),
         Some(path) => {
-            refuse_own_file(&args.package, &package, path)?;
+            refuse_own_file(&args.package, &inspected, path)?;
             write(path, &drawing)?;
             console.line(format_args!(
                 "{} {}",
@@ -38,7 +50,20 @@ pub(super) fn run(
             ));
         }
     }
-    Ok(Outcome::Done)
+    Ok(outcome)
+}
+
+fn of_package(package: &Package, id: Option<&str>) -> Result<Diagram, UsageError> {
+    Ok(Diagram::of(choose(package, id)?, package))
+}
+
+fn of_sketches(sketches: &[WorkflowSketch], name: &str, id: Option<&str>) -> Option<Diagram> {
+    let is_asked = |sketch: &&WorkflowSketch| match id {
+        Some(id) => sketch.id.as_ref().is_some_and(|own| own.as_str() == id),
+        None => true,
+    };
+    let sketch = sketches.iter().find(is_asked)?;
+    (!sketch.nodes.is_empty()).then(|| Diagram::of_sketch(sketch, name))
 }
 
 fn choose<'p>(package: &'p Package, id: Option<&str>) -> Result<&'p Workflow, UsageError> {
@@ -69,18 +94,25 @@ fn choose<'p>(package: &'p Package, id: Option<&str>) -> Result<&'p Workflow, Us
 }
 
 /// Checks that the drawing does not replace its source.
-fn refuse_own_file(reference: &Path, package: &Package, output: &Path) -> Result<(), UsageError> {
+fn refuse_own_file(
+    reference: &Path,
+    inspected: &Inspected,
+    output: &Path,
+) -> Result<(), UsageError> {
     let (Ok(root), Ok(output)) = (reference.canonicalize(), output.canonicalize()) else {
         return Ok(());
     };
     let Ok(inside) = output.strip_prefix(&root) else { return Ok(()) };
-    let entry = &package.manifest().entry;
-    let own = package.workflows().iter().flat_map(|workflow| {
+    let package = inspected.package.as_ref();
+    let workflows = package.map(Package::workflows).unwrap_or_default().iter();
+    let files = workflows.flat_map(|workflow| {
         let steps = workflow.graph.nodes().iter().map(|node| &node.file);
         [&workflow.document_path, &workflow.graph_path].into_iter().chain(steps)
     });
-    let mut own = own.chain([&entry.agents]).map(PackagePath::as_str).chain([MANIFEST]);
-    match own.find(|path| Path::new(path) == inside) {
+    let agents = package.map(|package| &package.manifest().entry.agents);
+    let sketched = inspected.sketches.iter().flat_map(|sketch| &sketch.files);
+    let own = files.chain(agents).chain(sketched).map(PackagePath::as_str);
+    match own.chain([MANIFEST, "agents.json"]).find(|path| Path::new(path) == inside) {
         Some(path) => Err(UsageError(say!(
             "`{path}` is a file of the package; write the drawing elsewhere",
             "`{path}` 是包里的文件；请把图写到别处"
@@ -134,19 +166,18 @@ fn ending(path: &Path) -> String {
 }
 
 /// Draws a workflow.
-fn draw(workflow: &Workflow, package: &Package, format: GraphFormat, theme: GraphTheme) -> String {
-    let diagram = Diagram::of(workflow, package);
+fn draw(diagram: &Diagram, format: GraphFormat, theme: GraphTheme) -> String {
     match format {
-        GraphFormat::Mermaid => draw::mermaid(&diagram),
-        GraphFormat::Dot => draw::dot(&diagram),
-        GraphFormat::Json => draw::json(&diagram),
+        GraphFormat::Mermaid => draw::mermaid(diagram),
+        GraphFormat::Dot => draw::dot(diagram),
+        GraphFormat::Json => draw::json(diagram),
         GraphFormat::Svg => {
             let theme = match theme {
                 GraphTheme::Auto => Theme::Auto,
                 GraphTheme::Light => Theme::Light,
                 GraphTheme::Dark => Theme::Dark,
             };
-            draw::svg(&diagram, theme)
+            draw::svg(diagram, theme)
         }
     }
 }

@@ -32,6 +32,10 @@ pub(super) fn run(
 ) -> anyhow::Result<Outcome> {
     let check = |reference: &PathBuf| {
         let inspected = super::look_up(reference, store);
+        let inspected = match args.portable {
+            true => inspected.map(Inspected::for_every_tool),
+            false => inspected,
+        };
         let passed = inspected.as_ref().is_ok_and(|inspected| is_good(inspected, args));
         CheckedPackage { reference: reference.to_string_lossy().into_owned(), inspected, passed }
     };
