@@ -19,6 +19,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use crewagent_core::event::{Channel, Reply};
+use crewagent_format::wording::nearest;
 
 use self::pace::Teller;
 use self::scenario::{ReplyFault, Scenario, ScriptLine, ScriptTurn};
@@ -27,6 +28,8 @@ use crewagent_engine::cancel::Deadline;
 use crewagent_engine::model::{
     Model, ModelError, ModelErrorKind, Progress, Request, RequestCache, TurnPosition,
 };
+
+pub(crate) use self::read::misspelled_tool;
 
 pub use self::error::{ScenarioError, ScriptProblem};
 pub use self::pace::Pace;
@@ -124,11 +127,21 @@ impl Scripted {
     }
 
     fn nothing_left(&self, place: &TurnPosition) -> ModelError {
+        let hint = match self.misspelled_node(place) {
+            Some(name) => format!("It has replies for `{name}`: correct the name"),
+            None => "Add one to the file".to_owned(),
+        };
         script(format!(
-            "The scenario {} has no reply left for {}. Add one to the file, or give it `otherwise`.",
+            "The scenario {} has no reply left for {}. {hint}, or give it `otherwise`.",
             self.file,
             position(place)
         ))
+    }
+
+    /// Returns the name in the file that looks like this node, if the file has no replies for the node.
+    fn misspelled_node(&self, place: &TurnPosition) -> Option<&str> {
+        let node = place.node_id.as_deref().filter(|node| self.at_node(place, node).is_empty())?;
+        nearest(node, self.scenario.nodes.keys().map(String::as_str))
     }
 
     fn derailed(&self, place: &TurnPosition, line: usize, why: &str) -> ModelError {

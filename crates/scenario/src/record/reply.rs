@@ -13,6 +13,7 @@ use serde_json::{Number, Value as Json};
 use super::tape::{Passing, TapeReply, is_empty};
 use super::write::{CollectionLayout, ListItem, ValueNode};
 use super::{RecordError, TextOf};
+use crate::scripted::misspelled_tool;
 
 /// Maximum number of values of arguments in YAML; more, or deeper ones, are written as JSON.
 const MOST_VALUES: usize = 2_000;
@@ -122,7 +123,12 @@ impl ReplyArguments<'_> {
         let text = (self.scribe.words)(&call.arguments)?;
         let arguments = object(&text).map(|tree| self.node(&tree));
         let mut entries = match arguments {
-            Some(arguments) if times == 1 && !name.is_empty() && name != "tool" => {
+            Some(arguments)
+                if times == 1
+                    && !name.is_empty()
+                    && name != "tool"
+                    && misspelled_tool(name).is_none() =>
+            {
                 let entry = vec![(name.to_owned(), arguments)];
                 return Ok(ValueNode::Map(entry, CollectionLayout::Open).into());
             }

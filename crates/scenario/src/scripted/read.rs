@@ -3,6 +3,8 @@
 mod call;
 mod condition;
 
+pub(crate) use call::misspelled_tool;
+
 use std::time::Duration;
 
 use crewagent_core::event::Finish;

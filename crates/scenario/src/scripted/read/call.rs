@@ -1,6 +1,8 @@
 //! Reads the calls of a reply: `fs.read: {path: …}`, or the long form with `tool`.
 
+use crewagent_core::tool::Tool;
 use crewagent_format::syntax::{Entry, Tree, Value};
+use crewagent_format::wording::misspells;
 use serde_json::{Map, Value as Json};
 
 use crate::scripted::reading::ScriptReader;
@@ -19,6 +21,12 @@ fn call(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<ScriptCall> {
         return long(reading, tree);
     }
     match entries {
+        [Entry { key, key_span, .. }] if let Some(meant) = misspelled_tool(key) => {
+            let message = format!(
+                "there is no tool `{key}`; did you mean `{meant}`? To call it all the same, write `tool: {key}`"
+            );
+            reading.wrong(*key_span, message)
+        }
         [Entry { key, tree, .. }] => {
             let arguments = Arguments::Value(arguments(reading, tree)?);
             Some(ScriptCall { tool: key.clone(), arguments, id: None, times: 1 })
@@ -28,6 +36,14 @@ fn call(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<ScriptCall> {
             "a call must be one tool with its arguments, such as `fs.read: {path: \"@project/a.md\"}`, or have a key `tool`",
         ),
     }
+}
+
+/// Returns the tool of the runtime that a name misspells. Any other name may be the tool of a server.
+pub(crate) fn misspelled_tool(name: &str) -> Option<&'static str> {
+    if Tool::resolve(name, |_| false).is_some() {
+        return None;
+    }
+    Tool::ALL.into_iter().map(Tool::name).find(|known| misspells(name, known))
 }
 
 fn long(reading: &mut ScriptReader<'_>, tree: &Tree) -> Option<ScriptCall> {

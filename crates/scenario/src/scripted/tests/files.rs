@@ -40,7 +40,7 @@ fn syntax_mistakes_have_lines_too() {
     let error = Scripted::parse("s.yaml", "scenario: x\nnodes: [\n").unwrap_err().to_string();
     assert!(error.starts_with("s.yaml:"), "{error}");
     let error = Scripted::parse("s.json", "{\n\"scenario\": \"x\",\n}").unwrap_err().to_string();
-    assert!(error.starts_with("s.json:3: "), "{error}");
+    assert!(error.starts_with("s.json:2: "), "{error}");
     let twice = Scripted::parse("s.yaml", "scenario: x\nscenario: y\n").unwrap_err().to_string();
     assert!(twice.starts_with("s.yaml:2: "), "{twice}");
 }
@@ -86,6 +86,14 @@ fn calls_are_checked_before_they_are_needed() {
         "calls: [{tool: a, id: x, times: 2}]",
         "calls alike cannot share one `id`; leave it out",
     );
+    check_reply(
+        "calls: [{fs.raed: {path: a}}]",
+        "there is no tool `fs.raed`; did you mean `fs.read`? To call it all the same, write `tool: fs.raed`",
+    );
+    for fine in ["fs.read: {}", "fs_read: {}", "git.status: {}", "shell.exec: {}", "tool: fs.raed"]
+    {
+        scripted(&format!("scenario: x\nnodes:\n  a:\n    - calls: [{{{fine}}}]\n"));
+    }
 }
 
 #[test]

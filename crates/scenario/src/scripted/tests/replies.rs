@@ -58,6 +58,11 @@ fn a_request_without_reply_names_node_and_turn() {
         &request("c", 1, vec![]),
         "The scenario s.yaml has no reply left for turn 11 (request 1 at node `c`). Add one to the file, or give it `otherwise`.",
     );
+    check_derailed(
+        "scenario: x\nnodes:\n  colect: [{say: a}]\n",
+        &request("collect", 1, vec![]),
+        "The scenario s.yaml has no reply left for turn 11 (request 1 at node `collect`). It has replies for `colect`: correct the name, or give it `otherwise`.",
+    );
     let model = scripted(&format!("{TWO_NODES}otherwise: {{say: \"still at {{{{node}}}}\"}}\n"));
     assert_eq!(say(&model, &request("b", 9, vec![])), "still at b");
 }
