@@ -27,6 +27,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("runs logs", &["crewagent runs logs latest", "crewagent runs logs k3f9w --json"]),
     ("runs fork", &["crewagent runs fork latest --at step-02-write", "crewagent runs fork k3f9w --at review#2 --files --yes"]),
     ("runs revert", &["crewagent runs revert latest --dry-run", "crewagent runs revert k3f9w --at step-02-write --onward"]),
+    ("runs rename", &["crewagent runs rename latest \"Release plan\"", "crewagent runs rename k3f9w Login --json"]),
     ("runs rm", &["crewagent runs rm latest", "crewagent runs rm k3f9w m7d2x --yes"]),
     ("projects", &["crewagent projects", "crewagent projects relink my-app ../moved/my-app"]),
     ("projects list", &["crewagent projects list", "crewagent projects list --json"]),
@@ -72,8 +73,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
 pub(crate) fn added(command: Command) -> Command {
     let command = below(command, "");
     let more = text!(
-        "Without a command, crewagent opens the app in your browser. `crewagent COMMAND --help` says more about a command.\nThe documentation is in the folder `docs` of the source: guide.md for the app, cli.md for the command line, and\nspec/README.md for packages.",
-        "不带命令时，crewagent 在浏览器中打开应用。`crewagent COMMAND --help` 详细说明一个命令。\n文档在源代码的 `docs` 文件夹中：guide.zh.md 讲应用，cli.md 讲命令行，spec/README.md 讲包的格式。",
+        "Without a command, crewagent opens the app in your browser. `crewagent COMMAND --help` says more about a command.\n\nThe documentation is in the folder `docs` of the source: guide.md for the app, cli.md for the command line, and spec/README.md for packages.",
+        "不带命令时，crewagent 在浏览器中打开应用。`crewagent COMMAND --help` 详细说明一个命令。\n\n文档在源代码的 `docs` 文件夹中：guide.zh.md 讲应用，cli.md 讲命令行，spec/README.md 讲包的格式。",
     );
     let rest = command.get_after_help().map(StyledStr::to_string).unwrap_or_default();
     command.after_help(format!("{more}\n\n{rest}"))

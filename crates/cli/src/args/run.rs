@@ -63,12 +63,7 @@ pub(crate) struct ResumeArgs {
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ConversationOptions {
     /// Your input at the first, second, … point where the run waits for you
-    #[arg(
-        long = "input",
-        value_name = "TEXT",
-        allow_hyphen_values = true,
-        help_heading = "For programs"
-    )]
+    #[arg(long = "input", value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) inputs: Vec<String>,
     /// The model: a configured one, PROFILE/MODEL, scripted:FILE or replay:RUN [env: CREWAGENT_MODEL] [default: the setting run.model]
     #[arg(long, value_name = "NAME", help_heading = "Model", add = complete::models())]

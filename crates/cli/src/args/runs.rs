@@ -112,11 +112,14 @@ pub(crate) struct RunsRevertArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsRenameArgs {
     /// The run: its id, the start or end of it, or `latest`
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = complete::runs())]
     pub(crate) run: String,
     /// Its new title
     #[arg(value_name = "TITLE")]
     pub(crate) title: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

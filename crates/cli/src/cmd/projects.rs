@@ -77,7 +77,7 @@ fn list(args: &ProjectsListArgs, store: &Store, console: &mut Console) -> anyhow
             TableCell::whole(NAME, project.id.as_str()),
             TableCell::new(Style::new(), &count(project).to_string()),
             TableCell::new(QUIET, project.last_package.as_deref().unwrap_or("-")),
-            TableCell::new(style, &format!("{}{mark}", project.path.display())),
+            TableCell::whole(style, &format!("{}{mark}", project.path.display())),
         ]
     };
     let rows: Vec<Vec<TableCell>> = listing.projects.iter().map(row).collect();

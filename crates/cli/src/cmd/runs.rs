@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use crewagent_core::event::Phase;
 use crewagent_core::run::history::{Visit, named};
 use crewagent_engine::store::{Of, RunId, Status, Store};
+use serde_json::json;
 
 use crate::args::{RunsArgs, RunsCommand, RunsRenameArgs};
 use crate::console::Console;
@@ -50,6 +51,10 @@ fn rename(args: &RunsRenameArgs, store: &Store, console: &mut Console) -> anyhow
     }
     store.runs().rename(&id, &args.title)?;
     let title = store.runs().summary(&id)?.title.unwrap_or_default();
+    if args.json {
+        console.line(paint::json(&json!({ "id": id, "title": title })));
+        return Ok(Outcome::Done);
+    }
     let (done, id) = (paint::styled(GOOD, text!("renamed", "已重命名")), paint::styled(NAME, id));
     console.line(format_args!("{done} {id} {}", paint::printable(&title)));
     Ok(Outcome::Done)

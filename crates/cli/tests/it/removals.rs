@@ -22,6 +22,7 @@ fn nothing_is_removed_without_a_yes_where_no_terminal_can_ask() {
     world.run(&[&chat[..], &["--input", "hello"]].concat());
     world.run(&["models", "add", "ollama", "--model", "m"]);
     world.run(&["mcp", "add", "notes", "--", "notes-server"]);
+    assert_eq!(world.run(&["projects", "forget", "", "--yes"]).code, 2, "no name is no project");
     let before = world.store_listing();
     for args in [
         ["package", "rm", "tiny"],
@@ -54,7 +55,8 @@ fn every_command_that_changes_the_store_can_report_as_json() {
     world.run(&["mcp", "add", "notes", "--", "notes-server"]);
     std::fs::rename(world.path("project"), world.path("moved")).unwrap();
     for (args, key, expected) in [
-        (&["chats", "rename", "latest", "Plan"][..], "title", serde_json::json!("Plan")),
+        (&["runs", "rename", "latest", "Brief"][..], "title", serde_json::json!("Brief")),
+        (&["chats", "rename", "latest", "Plan"], "title", serde_json::json!("Plan")),
         (&["models", "add", "small", "--model", "m", "--profile", "ollama"], "new", true.into()),
         (&["mcp", "add", "search", "--json", "--", "x"], "servers", serde_json::json!(["search"])),
         (&["models", "use", "big"], "model", "big".into()),
