@@ -16,6 +16,11 @@ macro_rules! golden {
 /// Replies of the model.
 pub const SCENARIO: &str = golden!("scenario.yaml");
 
+/// Replies of the model at reading speed, for the app.
+pub fn read_aloud() -> String {
+    format!("{SCENARIO}\npace: {{ characters: 3, milliseconds: 18 }}\n")
+}
+
 /// Answer of the user.
 pub const ANSWER: &str = "1-2-user-authentication";
 

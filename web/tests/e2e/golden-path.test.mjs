@@ -39,9 +39,15 @@ describe('the golden path, from an empty store', () => {
     await tab.getByRole('heading', { name: 'Your first run, in three steps' }).waitFor();
     await tab.getByRole('button', { name: 'Start the sample' }).click();
     await pill('waiting').waitFor();
-    await send(await readHint(tab));
+    // It asks for words, so the field for them has the focus.
+    await eventually(async () => assert.equal(await tab.evaluate(() => document.activeElement?.tagName), 'TEXTAREA'));
+    await tab.getByRole('status').getByRole('button', { name: await readHint(tab) }).click();
     await pill('done').waitFor();
-    await tab.locator('section.artifacts button', { hasText: '.md' }).first().click();
+    const end = tab.getByRole('region', { name: 'The workflow is complete.' });
+    await end.getByText(/turns · .* tokens/).waitFor();
+    // The file that the last words name is a link.
+    await tab.locator('article.said a', { hasText: 'artifacts/stories/1-2-user-authentication.md' }).last().waitFor();
+    await end.getByRole('button', { name: 'artifacts/stories/1-2-user-authentication.md' }).click();
     await eventually(async () => assert.ok(((await tab.locator('.file .page.reading').textContent()) ?? '').length > 40));
   }));
 

@@ -27,9 +27,6 @@ use crate::resume_hint::ResumeHint;
 /// Fast enough to end within three seconds, slow enough to follow.
 const PACE: Pace = Pace { characters: 6, delay: Duration::from_millis(5) };
 
-/// Reading speed, for the app.
-const READING: &str = "\npace: { characters: 3, milliseconds: 18 }\n";
-
 pub(crate) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Outcome> {
     let scratch = tempfile::Builder::new()
         .prefix("crewagent-demo-")
@@ -44,7 +41,7 @@ pub(crate) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Outc
     let imported = store.packages().import(&package, &mut || {})?;
     if args.ui {
         let scenario = scratch.join("scenario.yaml");
-        std::fs::write(&scenario, format!("{}{READING}", sample::SCENARIO))
+        std::fs::write(&scenario, sample::read_aloud())
             .context(text!("cannot write the scenario", "无法写入场景"))?;
         let opened = store.projects().of(&project)?;
         store.projects().used(&opened.id, &imported.installed.reference())?;

@@ -77,7 +77,7 @@ fn sample(asked: ParsedRequest<(), (), SampleFolder>) -> Result<Sample, Problem>
     author::write(&package, &sample::package())?;
     let imported = store.packages().import(&package, &mut || {})?;
     let scenario = asked.app.home().join("server").join("sample.yaml");
-    write_private(&scenario, sample::SCENARIO.as_bytes()).map_err(failed)?;
+    write_private(&scenario, sample::read_aloud().as_bytes()).map_err(failed)?;
     author::write(&path, &sample::project())?;
     Ok(Sample {
         project: counted(store.projects().of(&path)?, &store)?,
