@@ -26,6 +26,10 @@ export function formatAnswer(question: Question, options: readonly { value: stri
   const fields = (question.schema as FormSchema | undefined)?.properties;
   const values = fields && objectOf(answer);
   if (values) return Object.entries(values).map(([name, value]) => `${fields[name]?.title ?? name}: ${String(value)}`).join('\n');
-  const label = (word: string): string => options.find((one) => one.value === word)?.label ?? word;
-  return question.multi ? answer.split(', ').map(label).join(', ') : label(answer);
+  // A typed number counts the options, unless an option has it as its value.
+  const label = (word: string): string => {
+    const option = options.find((one) => one.value === word) ?? (/^\d+$/.test(word) ? options[Number(word) - 1] : undefined);
+    return option?.label ?? option?.value ?? word;
+  };
+  return question.multi ? answer.split(/[,，、]\s*/).map((word) => label(word.trim())).join(', ') : label(answer.trim());
 }

@@ -82,7 +82,11 @@ function takeEvent(view: View, event: Event): void {
     case 'run.started':
       takeStart(view, event, event.workflow);
       setPosition(view, event, event.state, event.forkedFrom?.callers ?? []);
-      if (event.forkedFrom) note(view, event, 'forked', event.forkedFrom.run, [event.state.currentNodeId]);
+      if (event.forkedFrom) {
+        // Steps are counted on from the run that it was forked from.
+        view.position.steps = event.state.stepsCompleted.length;
+        note(view, event, 'forked', event.forkedFrom.run, [event.state.currentNodeId, ...event.state.stepsCompleted]);
+      }
       else note(view, event, 'started', event.workflow, [event.package]);
       break;
     case 'session.started':
@@ -207,7 +211,9 @@ function takeStart(view: View, event: Extract<Event, { type: 'run.started' | 'se
 }
 
 function takeResumed(view: View, event: Extract<Event, { type: 'run.resumed' }>): void {
+  const last = view.rows.at(-1);
   view.live = null;
+  view.turnsBefore = view.turns;
   closeCalls(view);
   if (event.settings) view.settings = event.settings;
   if (event.state) {
@@ -215,7 +221,9 @@ function takeResumed(view: View, event: Extract<Event, { type: 'run.resumed' }>)
     dropQuestion(view);
     setPosition(view, event, event.state, event.callers ?? []);
   }
-  note(view, event, event.fresh ? 'fresh' : 'resumed', '', event.notes ?? []);
+  const hasHalted = view.phase === 'Running' || last?.kind === 'error' || (last?.kind === 'note' && (last.topic === 'paused' || last.topic === 'stopped'));
+  // A run that waited for words resumes with them; that needs no row.
+  if (event.fresh || event.notes?.length || hasHalted) note(view, event, event.fresh ? 'fresh' : 'resumed', '', event.notes ?? []);
 }
 
 /** Moves the view to a position: a state, and the frames of its callers. */
@@ -258,7 +266,7 @@ function dropQuestion(view: View): void {
 function takeTurn(view: View, event: Extract<Event, { type: 'turn.started' }>): void {
   dropQuestion(view);
   const { position } = view;
-  if (event.nodeId !== undefined && (event.nodeId !== position.nodeId || event.call !== position.call || position.steps === 0)) {
+  if (event.nodeId !== undefined && (event.nodeId !== position.nodeId || event.call !== position.call)) {
     const steps = position.steps + 1;
     view.position = { nodeId: event.nodeId, agentId: event.agentId, call: event.call, steps, since: event.time };
     view.rows.push({ ...head(event), kind: 'step', number: steps, nodeId: event.nodeId, agentId: event.agentId, call: event.call });
@@ -464,7 +472,11 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
   const detail = event.message ? [event.message] : [];
   if (event.phase === 'Completed') note(view, event, 'completed', '', detail);
   // The user who paused it needs no reason.
-  else if (event.phase === 'Paused') note(view, event, event.reason === 'stopped' ? 'stopped' : 'paused');
+  else if (event.phase === 'Paused') {
+    const last = view.rows.at(-1);
+    const isFork = last?.kind === 'note' && last.topic === 'forked';
+    if (!isFork) note(view, event, event.reason === 'stopped' ? 'stopped' : 'paused');
+  }
   else if (event.phase === 'Failed') {
     closeCalls(view);
     takeFailure(view, event);

@@ -43,7 +43,7 @@ describe('a message that is no answer', () => {
   it('refuses a call that waits for approval only when it is meant so', withRun([{ calls: [write('one')] }, { say: 'I heard why. What else?' }], async ({ tab, send, said, shop }) => {
     await tab.getByRole('button', { name: 'Allow once' }).waitFor();
     await send('why do you need it?');
-    await tab.getByRole('alert').filter({ hasText: 'once, run, or deny' }).waitFor();
+    await tab.getByRole('alert').filter({ hasText: 'neither allow nor refuse' }).waitFor();
     await tab.getByRole('button', { name: 'Allow once' }).waitFor();
     await tab.getByRole('button', { name: 'Refuse with these words' }).click();
     await said('I heard why.').waitFor();
@@ -127,6 +127,25 @@ describe('a long reply', () => {
     await tab.getByRole('banner').getByRole('button', { name: 'Resume' }).click();
     await until('the list is longer than the page', async () => (await top(log)) > 200);
     await until('the end is held', async () => (await gap(log)) < 40);
+  }));
+});
+
+describe('a model that makes the same mistake again and again', () => {
+  const stuck = { calls: [{ 'runtime.complete_node': { variables: {} } }], times: 9 };
+
+  it('is one refusal with a count, and a card says what the user can do', withRun([stuck], async ({ tab, log, field, pill, run, events }) => {
+    const card = log.getByRole('region', { name: 'The run has stopped' });
+    const retry = card.getByRole('button', { name: 'Try again', exact: true });
+    await retry.waitFor();
+    await log.getByText(/^×\d$/).waitFor();
+    assert.equal(await log.getByText('State update refused').count(), 1);
+    await card.getByRole('button', { name: 'Tell it what to do' }).click();
+    await eventually(async () => assert.equal(await field.evaluate((node) => document.activeElement === node), true));
+    await card.getByRole('button', { name: 'Try again in strict mode' }).click();
+    await until('it was resumed in strict mode', async () => (await events('runs', run)).findLast((event) => event.type === 'run.resumed')?.settings?.policy.strict === true);
+    await log.getByText('Try again.', { exact: true }).waitFor();
+    await until('only the last card offers anything', async () => (await card.count()) === 2 && (await retry.count()) === 1);
+    await pill('waiting').waitFor();
   }));
 });
 

@@ -15,8 +15,8 @@ import { difference } from '../../src/lib/difference';
 import { entries, toAnswer, initial, mistakes, restore } from '../../src/lib/form';
 import { changeOf, readDiff } from '../../src/lib/patch';
 import { reduce } from '../../src/lib/reduce';
-import { emptyView } from '../../src/lib/view';
-import { group, merge } from '../../src/lib/rows';
+import { emptyView, type Row } from '../../src/lib/view';
+import { group, merge, NOTHING, regroup } from '../../src/lib/rows';
 import { journal } from './journals';
 
 /** Renders a text as Markdown. */
@@ -133,6 +133,7 @@ describe('answers', () => {
     const options = [{ value: 'new', label: 'A new one' }, { value: 'old' }];
     const choice: Question = { question: 'Which?', kind: 'choice', options };
     expect(formatAnswer(choice, options, 'new')).toBe('A new one');
+    expect(formatAnswer(choice, options, '1')).toBe('A new one');
     expect(formatAnswer(choice, options, 'something else')).toBe('something else');
     expect(formatAnswer({ ...choice, multi: true }, options, 'new, old')).toBe('A new one, old');
     const form: Question = { question: 'Who?', kind: 'form', schema: { properties: { name: { type: 'string', title: 'Name' } } } };
@@ -182,6 +183,23 @@ describe('lists', () => {
     const render = group(rows, 'run');
     expect(render.some((row) => row.kind === 'group' && row.tools.length > 1)).toBe(true);
     expect(render.reduce((sum, row) => sum + (row.kind === 'group' ? row.tools.length : 1), 0)).toBe(rows.length);
+  });
+
+  it('rows that say the same are one with a count, also when they come one by one', () => {
+    const head = (seq: number) => ({ key: `e${seq}`, seq, time: `2026-01-01T00:00:0${seq}Z` });
+    const retried = (seq: number): Row => ({ ...head(seq), kind: 'note', topic: 'retried', subject: 'busy', detail: [String(seq), '1'] });
+    const done: Row = { ...head(5), kind: 'note', topic: 'completed', subject: '', detail: [] };
+    const started: Row = { ...head(1), kind: 'note', topic: 'started', subject: 'w', detail: ['p'] };
+    const rows = [started, retried(2), retried(3), retried(4), done];
+    const shown = group(rows, 'run');
+    expect(shown.map(({ key, times }) => [key, times])).toEqual([['e1', undefined], ['e2', 3], ['e5', undefined]]);
+    expect(shown[1]).toMatchObject({ detail: ['4', '1'] });
+    expect(group(rows, 'run', true).map(({ key }) => key)).toEqual(['e2', 'e5']);
+    for (const inConversation of [false, true]) {
+      let grouped = NOTHING;
+      for (let count = 1; count <= rows.length; count += 1) grouped = regroup(grouped, rows.slice(0, count), 'run', inConversation);
+      expect(grouped.shown).toEqual(group(rows, 'run', inConversation));
+    }
   });
 
   it('journals are merged by time, each in its own order', () => {

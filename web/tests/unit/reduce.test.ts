@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/lib/api/types';
 import { activeFrame, reduce } from '../../src/lib/reduce';
-import { group, type Grouped, regroup } from '../../src/lib/rows';
+import { group, type Grouped, NOTHING, regroup } from '../../src/lib/rows';
 import { emptyView, type View } from '../../src/lib/view';
 import { listFiles } from '../../src/run/artifacts';
 import { journal, NAMES } from './journals';
@@ -37,7 +37,7 @@ describe.each(NAMES)('the view of %s', (name) => {
   it('is shown as if it were grouped at once, and rows that did not change stay the same values', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(events.length), { maxLength: 12 }), (cuts) => {
-        let [view, grouped, from]: [View, Grouped, number] = [emptyView(), { rows: [], shown: [] }, 0];
+        let [view, grouped, from]: [View, Grouped, number] = [emptyView(), NOTHING, 0];
         for (const to of [...new Set(cuts), events.length].sort((one, other) => one - other)) {
           const before = grouped;
           view = reduce(view, events.slice(from, to));

@@ -9,6 +9,8 @@ export interface TextLocation {
   folder: string;
   /** Opens a file of the project. */
   open: (path: string) => void;
+  /** Splits a text at the names of files that are known to exist; none if it names none. */
+  filesIn?: (text: string) => { text: string; path?: string }[] | undefined;
 }
 
 /** What the parts of one text share. */

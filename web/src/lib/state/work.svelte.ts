@@ -3,13 +3,13 @@
 import { tick, untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { api, faultOf } from '../api/client';
-import type { Reaction, ConversationDetail, Fault, JournalId, RunStatus, PackageContent, Picture, RunDetail, UserMessage } from '../api/types';
+import type { Reaction, ConversationDetail, Fault, JournalId, RunStatus, PackageContent, Picture, ResumeRequest, RunDetail, UserMessage } from '../api/types';
 import { activeFrame } from '../reduce';
 import type { View } from '../view';
 import { slashCommand } from '../slash';
-import { isAtLimit, idleLook } from '../idle';
+import { isAtLimit, idleLook, needsWords } from '../idle';
 import type { Look } from '../status';
-import { type Grouped, merge, regroup, type Shown } from '../rows';
+import { type Grouped, merge, NOTHING, regroup, type Shown } from '../rows';
 import { app } from './app.svelte';
 import { files } from './files.svelte';
 import { JournalState } from './journal.svelte';
@@ -75,6 +75,8 @@ export class Work {
   replay = $state<number | null>(null);
   /** Scrolls a row into view; set while the list is mounted. */
   reveal: ((seq: number, journal: string) => void) | null = null;
+  /** Puts words into the composer, for the user to change; set while it is mounted. */
+  compose: ((text: string) => void) | null = null;
   /** A message is being sent. No other one is sent before the response. */
   sending = $state(false);
   /** Model for the next message; none keeps the current one. */
@@ -117,6 +119,15 @@ export class Work {
     return this.replay === null ? this.run.view : this.run.at(this.replay);
   });
 
+  readonly #made = $derived((this.runView?.artifacts ?? []).map(({ path }) => path).sort((one, other) => other.length - one.length).join('\n'));
+
+  /** Finds the files that the run made in a text that names them. */
+  readonly fileNames = $derived.by((): RegExp | null => {
+    if (this.#made === '') return null;
+    const names = this.#made.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('\n', '|');
+    return new RegExp(`(?<![\\w/.-])((?:@project/)?(?:${names}))(?![\\w/-])`);
+  });
+
   /** Journal that receives the user's messages. */
   readonly recipient = $derived.by((): JournalState | null => {
     const active = this.main?.view.activeRun;
@@ -135,7 +146,7 @@ export class Work {
     if (!state) return [];
     const isReplayed = this.replay !== null && state === this.run;
     const rows = isReplayed && this.runView ? this.runView.rows : state.view.rows;
-    const grouped = regroup(this.#grouped.get(state) ?? { rows: [], shown: [] }, rows, state.journal.id);
+    const grouped = regroup(this.#grouped.get(state) ?? NOTHING, rows, state.journal.id, state !== this.main);
     this.#grouped.set(state, grouped);
     return grouped.shown;
   }
@@ -174,12 +185,15 @@ export class Work {
 
   readonly blocked = $derived(this.conversation?.blocked ?? this.detail?.blocked);
 
-  /** True if the user can resume it. */
-  readonly canResume = $derived.by((): boolean => {
+  /** True if it stopped before its end, and not for an answer. */
+  readonly isHalted = $derived.by((): boolean => {
     const view = this.recipient?.view;
-    const isHalted = this.look === 'paused' || this.look === 'failed' || (view !== undefined && isAtLimit(view));
-    return isHalted && !this.atWork && this.replay === null && !this.blocked;
+    const hasStopped = this.look === 'paused' || this.look === 'failed' || (view !== undefined && isAtLimit(view));
+    return hasStopped && !this.atWork && this.replay === null && !this.blocked;
   });
+
+  /** True if the user can resume it without words. */
+  readonly canResume = $derived(this.isHalted && !(this.look === 'waiting' && needsWords(this.recipient?.view.reason)));
 
   /** Returns the graph of a frame. */
   graphOf(call: number): Picture | undefined {
@@ -403,9 +417,10 @@ export class Work {
     if (!(await attempt(() => api.pause(this.journal)))) this.#isHalting = false;
   }
 
-  resume(): Promise<unknown> {
+  /** Resumes it, with another model or other settings if they are given. */
+  resume(body: ResumeRequest = {}): Promise<unknown> {
     this.#isHalting = false;
-    return attempt(() => api.resume(this.journal));
+    return attempt(() => api.resume(this.journal, body));
   }
 
   /** Makes one of its runs the active one again and resumes it. */
