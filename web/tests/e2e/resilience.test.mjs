@@ -101,7 +101,7 @@ describe('a run that its process left', () => {
       const said = tab.locator('main').getByText(/its process ended/);
       await said.waitFor();
       await until(`all of it can be read at ${width} px`, () => said.evaluate((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight + 1));
-      await tab.getByText(run.slice(-5)).first().waitFor();
+      await tab.locator('main').getByText('hello-branch').first().waitFor();
     }
   }));
 });
