@@ -1,15 +1,18 @@
 //! JSONLogic conditions on edges: checked when a package is read, evaluated against a run's variables. Only this
 //! module uses `datalogic-rs`.
 
+mod evaluation;
+
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use datalogic_rs::{Engine, Logic};
+use datalogic_rs::Logic;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
-use thiserror::Error;
+
+pub use evaluation::{EvaluationError, Evaluator, MAX_WORK};
 
 use crate::syntax::Tree;
 use crate::text::Span;
@@ -102,11 +105,6 @@ pub struct ConditionError {
     pub help: String,
 }
 
-/// Failed evaluation of a well-formed condition on the given variables.
-#[derive(Debug, Error)]
-#[error("the condition cannot be evaluated: {0}")]
-pub struct EvaluationError(String);
-
 impl Condition {
     /// Parses a condition of a graph and reports all its mistakes.
     pub fn parse(tree: &Tree) -> Result<Self, Vec<ConditionError>> {
@@ -127,7 +125,7 @@ impl Condition {
             return Err(reader.errors);
         }
         let rule = tree.to_json();
-        match ENGINE.compile_arc(&rule) {
+        match evaluation::compile(&rule) {
             Ok(compiled) => Ok(Self { rule, uses: reader.uses, compiled: Compiled(compiled) }),
             Err(error) => {
                 let message = format!("this condition is not valid JSONLogic: {error}");
@@ -158,16 +156,9 @@ impl Condition {
         &self,
         variables: &serde_json::Map<String, Json>,
     ) -> Result<bool, EvaluationError> {
-        let data = Json::Object(variables.clone());
-        let mut session = ENGINE.session();
-        let value = session
-            .eval_borrowed(&self.compiled.0, &data)
-            .map_err(|error| EvaluationError(error.to_string()))?;
-        Ok(ENGINE.truthy(value))
+        Evaluator::new(variables).holds(self)
     }
 }
-
-static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
 /// Meaning of `var` at one position of a rule.
 #[derive(Clone, Copy, PartialEq)]
@@ -359,7 +350,8 @@ mod tests {
 
     #[test]
     fn every_operator_in_the_table_is_one_the_engine_knows() {
-        let known: Vec<_> = ENGINE.builtin_operator_names().collect();
+        let engine = datalogic_rs::Engine::new();
+        let known: Vec<_> = engine.builtin_operator_names().collect();
         for (name, ..) in OPERATORS {
             assert!(known.contains(name), "{name}");
         }

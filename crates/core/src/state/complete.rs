@@ -1,6 +1,7 @@
 //! Completion of a node by a tool of its own. This module derives the change of the document; the guard checks it like
 //! any other.
 
+use crewagent_format::condition::Evaluator;
 use crewagent_format::package::graph::{Edge, Graph, NodeKind};
 use crewagent_format::wording::{cut, joined};
 use serde_json::{Map, Value as Json, json};
@@ -90,9 +91,10 @@ impl NodeCompletion {
             [] => Err(unclear(current, "no edge of the graph fits", &all)),
             [exit] if is_named || all.len() == 1 => Ok(Some(exit.edge)),
             several => {
+                let evaluator = Evaluator::new(variables);
                 let holds = |edge: &Edge| {
                     let rule = edge.condition_expr.as_ref();
-                    rule.is_some_and(|rule| rule.holds(variables).unwrap_or(false))
+                    rule.is_some_and(|rule| evaluator.holds(rule).unwrap_or(false))
                 };
                 let is_chosen =
                     |exit: &&&Exit<'g>| if is_named { exit.open } else { holds(exit.edge) };

@@ -1,5 +1,6 @@
 //! Moves from a node: every edge, open or closed by its condition.
 
+use crewagent_format::condition::{EvaluationError, Evaluator};
 use crewagent_format::id::NodeId;
 use crewagent_format::package::graph::{Edge, Graph, Node, NodeKind};
 use serde::Serialize;
@@ -24,7 +25,7 @@ pub struct Next {
 pub fn allowed_next(graph: &Graph, node: &str, variables: &Map<String, Json>) -> Vec<Next> {
     exits(graph, node, variables)
         .into_iter()
-        .map(|Exit { edge, open }| Next {
+        .map(|Exit { edge, open, .. }| Next {
             to: edge.to.clone(),
             label: edge.label.clone(),
             is_default: edge.is_default,
@@ -38,6 +39,8 @@ pub fn allowed_next(graph: &Graph, node: &str, variables: &Map<String, Json>) ->
 pub(super) struct Exit<'g> {
     pub(super) edge: &'g Edge,
     pub(super) open: bool,
+    /// Reason why its condition could not be evaluated.
+    pub(super) failure: Option<EvaluationError>,
 }
 
 /// Returns the edges that leave a node. An edge without a condition is open, one with a condition if it holds, and the
@@ -47,23 +50,18 @@ pub(super) fn exits<'g>(
     node: &str,
     variables: &Map<String, Json>,
 ) -> Vec<Exit<'g>> {
-    let judged: Vec<(&Edge, Option<bool>)> = graph
+    let evaluator = Evaluator::new(variables);
+    let judged: Vec<(&Edge, Option<Result<bool, EvaluationError>>)> = graph
         .outgoing(node)
-        .map(|edge| {
-            let holds = |condition: &crewagent_format::condition::Condition| {
-                condition.holds(variables).unwrap_or(false)
-            };
-            (edge, edge.condition_expr.as_ref().map(holds))
-        })
+        .map(|edge| (edge, edge.condition_expr.as_ref().map(|rule| evaluator.holds(rule))))
         .collect();
-    let holding = judged.iter().filter(|(_, holds)| *holds == Some(true)).count();
-    judged
-        .into_iter()
-        .map(|(edge, holds)| Exit {
-            edge,
-            open: holds.unwrap_or(true) || (edge.is_default && holding == 0),
-        })
-        .collect()
+    let none_holds = !judged.iter().any(|(_, holds)| *holds == Some(Ok(true)));
+    let exit = |(edge, holds): (&'g Edge, Option<Result<bool, EvaluationError>>)| Exit {
+        edge,
+        open: matches!(holds, None | Some(Ok(true))) || (edge.is_default && none_holds),
+        failure: holds.and_then(Result::err),
+    };
+    judged.into_iter().map(exit).collect()
 }
 
 /// Returns true if a workflow may be completed here: at an end node, or a node without edges.

@@ -2,6 +2,7 @@
 
 mod agents;
 mod calls;
+mod conditions;
 mod graph;
 mod menu;
 mod paths;
@@ -47,6 +48,7 @@ pub(super) fn run(input: LintInput<'_>) {
         graph::structure(read, calling, findings);
         paths::outputs(read, findings);
     }
+    conditions::check(&graphs, findings);
     steps::check(&graphs, findings);
     template::check(workflows, files, findings);
     if workflows_known && !resolved.in_circles {

@@ -117,6 +117,21 @@ fn the_small_package_is_clean() {
 }
 
 #[test]
+fn a_condition_that_never_ends_is_refused_before_it_runs() {
+    let items: Vec<u32> = (0..100).collect();
+    let doubled = json!({ "cat": [{ "var": "accumulator" }, { "var": "accumulator" }] });
+    let growing = json!({ "reduce": [items, doubled, "x"] });
+    let nested = (0..6).fold(json!(false), |body, _| json!({ "some": [items, body] }));
+    for rule in [growing, nested] {
+        let files = with(&[(GRAPH, "/edges/1", "conditionExpr", rule)]);
+        check_codes(&files, &["BM505"]);
+        check_says(&files, Code::BadCondition, "takes more than 1000000 operations");
+    }
+    let of_a_variable = json!({ "some": [{ "var": "again.now" }, { "==": [{ "var": "" }, 1] }] });
+    check_codes(&with(&[(GRAPH, "/edges/1", "conditionExpr", of_a_variable)]), &[]);
+}
+
+#[test]
 fn every_bad_package_is_found_bad() {
     for folder in std::fs::read_dir(repository().join("tests/packages/bad")).unwrap() {
         let folder = folder.unwrap().path();

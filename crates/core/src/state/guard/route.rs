@@ -1,5 +1,6 @@
 //! The edge of a move: it must exist, be the one that the decision names, and be open.
 
+use crewagent_format::condition::EvaluationError;
 use crewagent_format::package::graph::Edge;
 use crewagent_format::package::workflow::Decision;
 use crewagent_format::wording::{joined, nearest, quoted, ticked};
@@ -85,7 +86,7 @@ fn an_open_edge<'a>(
 ) -> Result<&'a Edge, Violation> {
     let mut open = edges.iter().filter(|exit| exit.open).map(|exit| exit.edge);
     let Some(first) = open.next() else {
-        let closed = joined(edges.iter().map(|exit| closed(change, exit.edge)));
+        let closed = joined(edges.iter().map(|exit| closed(change, exit)));
         return Err(Violation::new(
             GuardRule::ConditionHolds,
             format!("The way to `{}` is closed: {closed}.", change.target),
@@ -107,7 +108,11 @@ fn an_open_edge<'a>(
 }
 
 /// Explains why an edge cannot be taken, with the values that its condition reads.
-fn closed(change: &StateDifference<'_>, edge: &Edge) -> String {
+fn closed(change: &StateDifference<'_>, exit: &Exit<'_>) -> String {
+    let edge = exit.edge;
+    if let Some(failure @ EvaluationError::TooMuchWork) = &exit.failure {
+        return format!("edge `{}` stays closed: {failure}", edge.label);
+    }
     let words = condition_words(edge).unwrap_or_default();
     let rule = edge.condition_expr.as_ref();
     let values = rule.map(|rule| {

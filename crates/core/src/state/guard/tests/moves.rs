@@ -177,6 +177,29 @@ fn a_closed_edge_is_not_taken() {
 }
 
 #[test]
+fn an_edge_whose_condition_takes_too_much_work_stays_closed() {
+    let list = json!((0..100).collect::<Vec<u32>>());
+    let nested =
+        (0..6).fold(json!(false), |body, _| json!({"some": [{"var": ["list", &list]}, body]}));
+    let edges = json!([
+        {"from": "a", "to": "b", "label": "nested", "conditionExpr": {"and": [{"var": "ready"}, nested]}},
+        {"from": "a", "to": "z", "label": "else", "isDefault": true}
+    ]);
+    let run = Run::new(drawn(&[step("a"), step("b"), end("z")], &edges));
+    check_breaks(
+        run.patch(json!({"variables.set": {"ready": true}, "currentNodeId.set": "b"})),
+        "condition-holds",
+        &["edge `nested` stays closed: its condition takes more than 1000000 operations"],
+    );
+    check_moved(
+        run.patch(json!({"variables.set": {"ready": true}, "currentNodeId.set": "z"})),
+        "a",
+        "z",
+        "else",
+    );
+}
+
+#[test]
 fn the_new_variables_decide() {
     let run = branch().with(json!({"variables.set": {"projectType": "brownfield"}}));
     let turn = json!({"variables.set": {"projectType": "greenfield"}, "currentNodeId.set": "step-03a-greenfield"});
