@@ -12,7 +12,7 @@ use crewagent_format::text::{LineIndex, Span};
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
-use super::edits::{self, merge_variables, push, set};
+use super::edits::{merge_variables, push, set};
 use super::frame::CALL_STACK;
 pub use super::next::{Next, allowed_next};
 use crate::refusal::{Refusal, RefusalCode};
@@ -170,7 +170,7 @@ impl StateDocument {
 
     /// Returns the document with these edits; every other byte is kept.
     pub fn edited(&self, edits: &[Edit]) -> Result<Self, ChangeError> {
-        Ok(Self::from_frontmatter(edits::apply(&self.source, edits)?)?)
+        Ok(Self::from_frontmatter(self.source.edited(edits)?)?)
     }
 
     /// Returns the whole text.

@@ -6,7 +6,7 @@ use crewagent_format::wording::{kind, nearest, quoted, ticked};
 use serde_json::{Map, Value as Json};
 
 use super::document::{STATE_FILE, StateDocument};
-use super::edits::{self, merge_variables, push, set};
+use super::edits::{merge_variables, push, set};
 use super::project_path::ProjectPath;
 use crate::refusal::{Refusal, RefusalCode};
 
@@ -125,7 +125,7 @@ impl StateUpdate {
             return Err(Refusal::new(RefusalCode::WriteLimit, message)
                 .hint("Write long texts to files under @project/artifacts and keep only their paths in variables."));
         }
-        edits::apply(frontmatter, &self.edits(document)).map_err(|error| {
+        frontmatter.edited(&self.edits(document)).map_err(|error| {
             let message = format!("The update cannot be made in {STATE_FILE}: {error}.");
             Refusal::new(RefusalCode::InvalidFrontmatter, message)
         })

@@ -11,6 +11,9 @@ use super::{Frontmatter, is_same, splice};
 use crate::syntax::{Entry, Tree, Value};
 use crate::text::is_unsafe_char;
 
+/// Number of values that are set by a syntax tree, which takes the square of their number.
+const FEW: usize = 32;
+
 /// Change of the frontmatter. A path names a key of the frontmatter, or a key inside its maps, at any depth.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
@@ -38,12 +41,29 @@ pub enum EditError {
 }
 
 impl Frontmatter {
-    /// Applies the edits in order, all or none.
+    /// Applies the edits in order, all or none. If one cannot be made in place, the whole value of its key is rewritten:
+    /// its comments are lost, every other key keeps its bytes.
     pub fn edited(&self, edits: &[Edit]) -> Result<Self, EditError> {
         if let Some(after) = self.edited_together(edits) {
             return Ok(after);
         }
-        edits.iter().try_fold(self.clone(), |document, edit| document.edited_once(edit))
+        if edits.iter().map(Edit::values).sum::<usize>() > FEW {
+            return self.with_keys_rewritten(edits);
+        }
+        edits.iter().try_fold(self.clone(), |document, edit| match document.edited_once(edit) {
+            Err(EditError::Unsafe(_)) => document.with_keys_rewritten(std::slice::from_ref(edit)),
+            result => result,
+        })
+    }
+
+    /// Writes the whole values of all keys that the edits change, once, in a time that grows with the text alone.
+    fn with_keys_rewritten(&self, edits: &[Edit]) -> Result<Self, EditError> {
+        let wanted = self.apply_edits(edits)?;
+        let place = edits.first().map(|edit| edit.path().join(".")).unwrap_or_default();
+        let after = splice::rewritten(self, &wanted.touched, &wanted.said)
+            .and_then(|inside| self.with_inside(&inside))
+            .filter(|after| self.is_kept_in(after, &wanted));
+        after.ok_or(EditError::Unsafe(place))
     }
 
     /// Applies all edits at once and verifies the result once; `None` if that fails.
@@ -57,7 +77,12 @@ impl Frontmatter {
     }
 
     fn apply_edits<'e>(&self, edits: &'e [Edit]) -> Result<Wanted<'e>, EditError> {
-        let touched: Vec<&String> = edits.iter().filter_map(|edit| edit.path().first()).collect();
+        let mut touched: Vec<&String> = Vec::new();
+        for key in edits.iter().filter_map(|edit| edit.path().first()) {
+            if !touched.contains(&key) {
+                touched.push(key);
+            }
+        }
         let before = self.entries().iter().filter(|entry| touched.contains(&&entry.key));
         let mut said =
             before.map(|entry| (entry.key.clone(), entry.tree.to_json())).collect::<Json>();
@@ -129,6 +154,21 @@ impl Wanted<'_> {
 }
 
 impl Edit {
+    /// Counts the values that it writes.
+    fn values(&self) -> usize {
+        fn count(value: &Json) -> usize {
+            match value {
+                Json::Array(items) => 1 + items.iter().map(count).sum::<usize>(),
+                Json::Object(map) => 1 + map.values().map(count).sum::<usize>(),
+                Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => 1,
+            }
+        }
+        match self {
+            Self::Set { value, .. } | Self::Push { value, .. } => count(value),
+            Self::Remove { .. } => 1,
+        }
+    }
+
     fn path(&self) -> &[String] {
         match self {
             Self::Set { path, .. } | Self::Push { path, .. } | Self::Remove { path } => path,
@@ -433,6 +473,53 @@ mod tests {
     fn an_edit_that_changes_nothing_changes_no_byte() {
         check_edit(&set(&["currentNodeId"], json!("step-01")), "", "");
         check_edit(&Edit::Remove { path: vec!["absent".into()] }, "", "");
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_edited_in_place_is_written_anew() {
+        let nested = json!({"deep": {"list": [1, {"x": "y: z"}]}});
+        for before in
+            ["variables: {a: 1}\n", "variables: {a: [1, 2]} # note\n", "variables: &v\n  a: 1\n"]
+        {
+            let document = Frontmatter::parse(format!("---\n{before}---\n")).unwrap();
+            let after = document.edited(&[set(&["variables", "new"], nested.clone())]).unwrap();
+            assert_eq!(after.tree().to_json()["variables"]["new"], nested, "{before}");
+        }
+    }
+
+    #[test]
+    fn many_edits_are_made_at_once_in_any_style() {
+        const COUNT: usize = 3000;
+        let values = [
+            json!("plain"),
+            json!([1, {"a": "b\u{2028}c"}]),
+            json!(null),
+            json!(0.5),
+            json!({"x": {"y": []}}),
+        ];
+        let name = |at: usize| format!("v{at}");
+        let edits: Vec<Edit> = (0..COUNT)
+            .map(|at| set(&["variables", &name(at)], values[at % values.len()].clone()))
+            .collect();
+        for variables in
+            ["{}", "{v0: old, kept: 1}", "\n  v1: old # note\n  kept: |\n    two\n    lines"]
+        {
+            for newline in ["\n", "\r\n"] {
+                let text = format!(
+                    "---\na: 1 # first\nvariables: {variables}\n# last\nz: [x,  y]\n---\nBody\n"
+                );
+                let before = Frontmatter::parse(text.replace('\n', newline)).unwrap();
+                let after = before.edited(&edits).unwrap();
+                for line in ["a: 1 # first", "# last", "z: [x,  y]"] {
+                    assert!(after.text().contains(&format!("{line}{newline}")), "{line}");
+                }
+                let json = after.tree().to_json();
+                let map = json["variables"].as_object().unwrap();
+                assert_eq!(map.len(), COUNT + usize::from(variables != "{}"));
+                assert!((0..COUNT).all(|at| map[&name(at)] == values[at % values.len()]));
+                assert_eq!(map.get("kept"), before.tree().to_json()["variables"].get("kept"));
+            }
+        }
     }
 
     #[test]

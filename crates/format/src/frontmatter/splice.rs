@@ -4,6 +4,7 @@
 //! styles fall back to the syntax tree. The caller verifies the result of a splice as well, so a mistake here costs
 //! only time.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde_json::{Map, Value as Json};
@@ -18,14 +19,56 @@ pub(super) fn spliced(document: &Frontmatter, edits: &[Edit]) -> Option<String> 
         return None;
     }
     let mut splices: Vec<Splice> = Vec::new();
+    let mut children = Children::new();
     for edit in edits {
         let splice = match edit {
-            Edit::Set { path, value } => set(document, path, value)?,
+            Edit::Set { path, value } => set(document, &mut children, path, value)?,
             Edit::Push { path, value } => push(document, path, value)?,
             Edit::Remove { .. } => return None,
         };
         splices.push(splice);
     }
+    applied(document, splices)
+}
+
+/// Returns the YAML with the values of these keys written anew; one without a value is removed.
+pub(super) fn rewritten(document: &Frontmatter, keys: &[&String], said: &Json) -> Option<String> {
+    let mut splices: Vec<Splice> = Vec::new();
+    for key in keys {
+        let text = match said.get(key.as_str()) {
+            Some(value) => format!("{}:{}\n", any_key(key), block(value, "  ")),
+            None => String::new(),
+        };
+        let text = if document.newline() == "\n" { text } else { text.replace('\n', "\r\n") };
+        let splice = match document.tree().get(key) {
+            Some(entry) => Splice { at: lines_of(document, entry)?, text },
+            None => inserted(document, document.yaml.end, text)?,
+        };
+        splices.push(splice);
+    }
+    applied(document, splices)
+}
+
+/// Returns the lines of a key of the frontmatter, without the blank lines and comments below its value.
+fn lines_of(document: &Frontmatter, entry: &Entry) -> Option<Range<usize>> {
+    let start = entry.key_span.start;
+    let before = document.text.get(document.yaml.start..start)?;
+    if !before.is_empty() && !before.ends_with('\n') {
+        return None;
+    }
+    let next = document.entries().iter().map(|other| other.key_span.start).find(|at| *at > start);
+    let mut end = start;
+    let mut at = start;
+    for line in document.text.get(start..next.unwrap_or(document.yaml.end))?.split_inclusive('\n') {
+        at += line.len();
+        if at == start + line.len() || !(line.trim().is_empty() || line.starts_with('#')) {
+            end = at;
+        }
+    }
+    Some(start..end)
+}
+
+fn applied(document: &Frontmatter, mut splices: Vec<Splice>) -> Option<String> {
     // A stable sort keeps the order of insertions at one offset.
     splices.sort_by_key(|splice| splice.at.start);
     let text = &*document.text;
@@ -44,7 +87,15 @@ struct Splice {
     text: String,
 }
 
-fn set(document: &Frontmatter, path: &[String], value: &Json) -> Option<Splice> {
+/// Entries of the maps that are edited, by name, so that many edits of one map stay fast.
+type Children<'d> = HashMap<&'d str, HashMap<&'d str, &'d Entry>>;
+
+fn set<'d>(
+    document: &'d Frontmatter,
+    children: &mut Children<'d>,
+    path: &[String],
+    value: &Json,
+) -> Option<Splice> {
     match path {
         [key] => match (document.tree().get(key), value) {
             (Some(entry), Json::Object(map)) => first_entries(document, entry, map),
@@ -56,7 +107,11 @@ fn set(document: &Frontmatter, path: &[String], value: &Json) -> Option<Splice> 
         },
         [key, name] => {
             let map = document.tree().get(key)?;
-            match map.tree.get(name) {
+            let entries = children.entry(&map.key).or_insert_with(|| {
+                let entries = map.tree.as_map().unwrap_or_default();
+                entries.iter().map(|entry| (entry.key.as_str(), entry)).collect()
+            });
+            match entries.get(name.as_str()).copied() {
                 Some(entry) => replaced(document, entry, value),
                 None => {
                     let Value::Map(entries) = &map.tree.value else { return None };
@@ -172,6 +227,51 @@ fn item(value: &Json, indent: &str) -> Option<String> {
 
 fn plain_key(key: &str) -> Option<&str> {
     (is_plain(key) && !key.contains(' ') && !is_word(key)).then_some(key)
+}
+
+/// Renders a key of any form.
+fn any_key(key: &str) -> String {
+    plain_key(key).map_or_else(|| double_quoted(key), str::to_owned)
+}
+
+/// Renders a value of any form after its key: on the same line, or as a block with this indentation.
+fn block(value: &Json, indent: &str) -> String {
+    let deeper = format!("{indent}  ");
+    match value {
+        Json::Array(items) if !items.is_empty() => items
+            .iter()
+            .map(|item| match scalar(item) {
+                Some(text) => format!("\n{indent}- {text}"),
+                None => format!("\n{indent}- {}", flow(item)),
+            })
+            .collect(),
+        Json::Object(map) if !map.is_empty() => map
+            .iter()
+            .map(|(key, value)| format!("\n{indent}{}:{}", any_key(key), block(value, &deeper)))
+            .collect(),
+        Json::Null
+        | Json::Bool(_)
+        | Json::Number(_)
+        | Json::String(_)
+        | Json::Array(_)
+        | Json::Object(_) => format!(" {}", scalar(value).unwrap_or_else(|| flow(value))),
+    }
+}
+
+/// Renders a value on one line, as JSON whose unsafe characters are escaped.
+fn flow(value: &Json) -> String {
+    match value {
+        Json::Array(items) => {
+            format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", "))
+        }
+        Json::Object(map) => {
+            let entry =
+                |(key, value): (&String, &Json)| format!("{}: {}", double_quoted(key), flow(value));
+            format!("{{{}}}", map.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        Json::String(text) => double_quoted(text),
+        Json::Null | Json::Bool(_) | Json::Number(_) => value.to_string(),
+    }
 }
 
 fn scalar(value: &Json) -> Option<String> {

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::{FilledValue, LegalChange, Proposal, changes_state, is_frozen};
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{STATE_FILE, StateDocument};
-use crate::state::edits::{self, push, set};
+use crate::state::edits::{push, set};
 use crate::state::frame::CALL_STACK;
 use crate::state::output::Output;
 use crate::state::project_path::ProjectPath;
@@ -25,7 +25,7 @@ pub(super) fn keep(
     leftover_call(&mut books, new, verdict);
     time(&mut books, proposal, new);
     let source = source.as_ref().unwrap_or(new.frontmatter());
-    let edited = edits::apply(source, &books.edits).map_err(|error| {
+    let edited = source.edited(&books.edits).map_err(|error| {
         let message = format!("The runtime cannot keep its books in {STATE_FILE}: {error}.");
         Refusal::new(RefusalCode::InvalidFrontmatter, message)
     })?;
