@@ -18,7 +18,7 @@ pub use self::back::{Backward, Prospect, RevertOutcome, RevertScope};
 pub use self::hunks::{Hunk, HunkLine, HunkRange, HunkSide, Hunks};
 use crate::blobs::{BlobError, Blobs};
 use crate::mounts::{Before, FileContent, MountError, Mounts};
-use crate::store::{ProjectError, RunError, RunId, Store};
+use crate::store::{Holder, ProjectError, RunError, RunId, Store};
 use crate::tools::KEPT;
 
 /// Prefix of the paths of a project.
@@ -31,6 +31,9 @@ pub struct RunChanges {
     visits: Vec<Visit>,
     mounts: Mounts,
     blobs: Blobs,
+    id: RunId,
+    /// Other process that works on the run.
+    holder: Option<Holder>,
 }
 
 /// One recorded change of a file.
@@ -93,6 +96,8 @@ impl RunChanges {
             visits: history.visits,
             mounts: store.projects().mounts(&project)?,
             blobs: view.blobs,
+            id: id.clone(),
+            holder: view.holder.filter(|holder| holder.pid != Some(std::process::id())),
         })
     }
 
@@ -173,6 +178,7 @@ impl RunChanges {
         before: Option<Digest>,
         now: Option<Digest>,
     ) -> Result<(), ChangesError> {
+        self.check_free()?;
         match (before, now) {
             (Some(digest), now) => self.write(path, &self.blobs.get(digest)?, now),
             (None, Some(now)) => {
@@ -186,6 +192,7 @@ impl RunChanges {
 
     /// Writes a file atomically. Its current digest must be `now`; none means that it must be gone.
     fn write(&self, path: &str, bytes: &[u8], now: Option<Digest>) -> Result<(), ChangesError> {
+        self.check_free()?;
         let target = WritablePath::new(place(path)?)?;
         if let Some(now) = now {
             self.keep(&target, now)?;
@@ -195,6 +202,16 @@ impl RunChanges {
                 Err(ChangesError::Stale(path.to_owned()))
             }
             answer => Ok(answer?),
+        }
+    }
+
+    /// Refuses to change files below a run that another process works on: it would not notice.
+    fn check_free(&self) -> Result<(), ChangesError> {
+        match &self.holder {
+            Some(holder) => {
+                Err(RunError::InUse { id: self.id.clone(), holder: holder.clone() }.into())
+            }
+            None => Ok(()),
         }
     }
 

@@ -72,6 +72,7 @@ impl RunChanges {
         scope: RevertScope,
         agreed: &[(String, Option<Digest>)],
     ) -> Result<Vec<(String, RevertOutcome)>, ChangesError> {
+        self.check_free()?;
         let way = self.plan_revert(scope)?;
         let mut outcomes = Vec::new();
         for (path, digest) in agreed {

@@ -10,7 +10,7 @@ use crewagent_engine::changes::{
     ChangesError, HunkSide, Prospect, RevertOutcome, RevertScope, RunChanges,
 };
 use crewagent_engine::disk::Disk;
-use crewagent_engine::store::{Of, RunId};
+use crewagent_engine::store::{Of, RunError, RunId};
 use crewagent_format::integrity::Digest;
 
 use crate::golden_fixture::{GoldenFixture, tree};
@@ -157,6 +157,32 @@ fn only_what_was_agreed_to_is_taken_back() {
     assert_eq!(outcomes[0], (DRAFT.to_owned(), RevertOutcome::Reverted));
     assert!(matches!(&outcomes[1].1, RevertOutcome::Left(_)));
     assert_eq!(fixture.text(REVIEW), review);
+}
+
+#[test]
+fn nothing_is_taken_back_below_a_run_at_work_in_another_process() {
+    let fixture = ChangesFixture::set();
+    let revise = RevertScope::Step(fixture.seq("step-03-revise"));
+    let store = fixture.golden_fixture.store(Disk::real());
+    let held = store.runs().open(&fixture.id).unwrap();
+    assert!(fixture.changes().revert(revise, &[]).is_ok(), "this process works on it");
+    let home = fixture.golden_fixture.scratch().join("home");
+    let locks =
+        tree(&home).into_keys().filter(|path| path.ends_with(&format!("{}/lock", fixture.id)));
+    for lock in locks {
+        fs::write(home.join(lock), r#"{"pid":4000000000,"epoch":9}"#).unwrap();
+    }
+    let changes = fixture.changes();
+    let agreed = all(&changes, revise);
+    let before = fixture.text(DRAFT);
+    let in_use = |result| matches!(result, Err(ChangesError::Run(RunError::InUse { .. })));
+    assert!(in_use(changes.revert(revise, &agreed).map(drop)));
+    assert!(in_use(changes.revert_file(DRAFT, None, agreed[0].1)));
+    let hunks = changes.hunks(DRAFT).unwrap();
+    assert!(in_use(changes.revert_hunk(DRAFT, hunks.now, hunks.hunks[0].range)));
+    assert_eq!(fixture.text(DRAFT), before);
+    drop(held);
+    assert!(fixture.changes().revert(revise, &agreed).is_ok());
 }
 
 #[test]
