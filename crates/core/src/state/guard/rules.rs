@@ -27,6 +27,7 @@ pub(super) enum GuardRule {
     CompleteAtTheEnd,
     ArtifactPath,
     CallReturns,
+    PlainLines,
 }
 
 impl GuardRule {
@@ -43,7 +44,8 @@ impl GuardRule {
             | Self::ProtectedKey
             | Self::DecisionFits
             | Self::CompleteAtTheEnd
-            | Self::CallReturns => RefusalCode::Transition,
+            | Self::CallReturns
+            | Self::PlainLines => RefusalCode::Transition,
         }
     }
 }
@@ -67,6 +69,7 @@ pub(super) fn broken(change: &StateDifference<'_>, proposal: &Proposal<'_>) -> V
     one_move(change, &mut found);
     only_nodes_that_are_done(change, &mut found);
     nothing_removed(change, &mut found);
+    no_hidden_line(change, &mut found);
     protected_keys(change, &mut found);
     decision_fits_the_move(change, &mut found);
     complete_only_at_the_end(change, &mut found);
@@ -135,6 +138,25 @@ fn only_nodes_that_are_done(change: &StateDifference<'_>, found: &mut Vec<Violat
 }
 
 /// Checks that old entries stay, in their order, with new ones after them.
+fn no_hidden_line(change: &StateDifference<'_>, found: &mut Vec<Violation>) {
+    if hides_line(change.old, change.new) {
+        let message = "The frontmatter has a line or paragraph separator (U+0085, U+2028 or U+2029), which some readers take for the end of a line. Leave it out, or write it as an escape in double quotes.";
+        found.push(Violation::new(GuardRule::PlainLines, message.to_owned()));
+    }
+}
+
+/// Returns true if the frontmatter gains a character that some YAML readers take for the end of a line, so that a
+/// comment could hold a key for them.
+pub(super) fn hides_line(old: &StateDocument, new: &StateDocument) -> bool {
+    let count = |document: &StateDocument| {
+        let front = document.frontmatter();
+        let yaml = front.text().len() - front.body().len();
+        let is_line_end = |c: char| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
+        front.text().get(..yaml).unwrap_or_default().matches(is_line_end).count()
+    };
+    count(new) > count(old)
+}
+
 fn nothing_removed(change: &StateDifference<'_>, found: &mut Vec<Violation>) {
     let (old, new) = (change.old.front(), change.new.front());
     let (steps, artifacts) = (&old.steps_completed, &old.artifacts);

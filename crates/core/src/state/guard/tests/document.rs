@@ -167,6 +167,23 @@ fn variables_may_be_changed_and_removed_while_the_run_stays() {
 }
 
 #[test]
+fn a_comment_hides_no_line_from_other_readers() {
+    let run = under_way();
+    for separator in ["\u{85}", "\u{2028}", "\u{2029}"] {
+        let text = run.state.text();
+        let line = text.lines().find(|line| line.starts_with("updatedAt")).unwrap();
+        let hidden = format!("{line} # x{separator}stepsCompleted: [n.end]");
+        let proposed = text.replacen(line, &hidden, 1);
+        check_breaks(run.write(proposed), "plain-lines", &["U+2028"]);
+        // As a value it is escaped, and below the frontmatter it does no harm.
+        let value = format!("one{separator}two");
+        let transition = check_accepted(run.patch(json!({"variables.set": {"x": value}})));
+        assert_eq!(transition.document().variables()["x"], json!(value));
+        check_accepted(run.write(format!("{text}{separator}\n")));
+    }
+}
+
+#[test]
 fn everything_that_is_wrong_is_said_at_once() {
     let run = under_way();
     let text = run
