@@ -42,7 +42,10 @@ impl std::ops::AddAssign for Usage {
         self.estimated |= other.estimated;
         self.cost = match (self.cost, other.cost) {
             (None, None) => None,
-            (one, two) => Some(one.unwrap_or(0.0) + two.unwrap_or(0.0)),
+            (one, two) => {
+                // JSON has no infinity.
+                Some((one.unwrap_or(0.0) + two.unwrap_or(0.0)).min(f64::MAX))
+            }
         };
     }
 }
@@ -50,4 +53,17 @@ impl std::ops::AddAssign for Usage {
 /// Returns true if a count need not be written.
 pub(crate) fn is_zero<N: Default + PartialEq>(count: &N) -> bool {
     *count == N::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_never_add_up_to_infinity() {
+        let mut usage = Usage { cost: Some(1e308), ..Usage::default() };
+        usage += usage;
+        usage += usage;
+        assert_eq!(usage.cost, Some(f64::MAX));
+    }
 }

@@ -43,7 +43,8 @@ impl McpTests {
         let _lock = TestLock::acquire(self, name)?;
         let deadline = Deadline::after(MAX_TEST_TIME, cancel);
         let found = test_connection(name.clone(), settings.clone(), secrets, &deadline);
-        let test = McpTest { settings: settings.clone(), found, at: Timestamp::now() };
+        let test =
+            McpTest { settings: settings.clone(), found, at: crewagent_engine::clock::now() };
         let test = Arc::new(test);
         self.known().last.insert(name.clone(), Arc::clone(&test));
         Some(test)

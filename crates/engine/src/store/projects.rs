@@ -307,6 +307,6 @@ fn canonical(path: &Path) -> Result<PathBuf, ProjectError> {
 
 /// Returns the current time, cut to seconds.
 fn now() -> Timestamp {
-    let now = Timestamp::now();
+    let now = crate::clock::now();
     Timestamp::from_second(now.as_second()).unwrap_or(now)
 }

@@ -7,7 +7,6 @@ use crewagent_engine::conversation::Reaction;
 use crewagent_engine::runtime::StartConversation;
 use crewagent_engine::store::{self, JournalId, Of, ProjectId, RunId, RunView, Store};
 use crewagent_format::package::agents::Surface;
-use jiff::Timestamp;
 
 use super::packages::agent;
 use super::projects::project;
@@ -100,7 +99,7 @@ fn item(app: &App, stored: store::ConversationSummary) -> Conversation {
 fn begin(asked: ParsedRequest<(), (), NewConversation>) -> Result<StartedConversation, Problem> {
     let ParsedRequest { app, body, .. } = asked;
     let store = app.store()?;
-    let id = RunId::fresh(Timestamp::now());
+    let id = RunId::fresh(crewagent_engine::clock::now());
     let package = body.package.as_deref();
     let plan = StartConversation {
         id: Some(id.clone()),

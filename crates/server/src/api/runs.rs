@@ -14,7 +14,6 @@ use crewagent_engine::conversation::Reaction;
 use crewagent_engine::runtime::{Runtime, SettingsChange, StartRun};
 use crewagent_engine::store::{JournalId, RunId, Store};
 use crewagent_engine::tool_server::ToolServers;
-use jiff::Timestamp;
 
 pub(super) use self::look::{page, read_blob};
 use super::Id;
@@ -65,7 +64,7 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
 
 fn start(asked: ParsedRequest<(), (), NewRun>) -> Result<StartedRun, Problem> {
     let ParsedRequest { app, body, .. } = asked;
-    let id = RunId::fresh(Timestamp::now());
+    let id = RunId::fresh(crewagent_engine::clock::now());
     let (model, message) = (body.model.clone(), body.message.clone());
     let plan = Box::new(plan(&app.store()?, Some(id.clone()), body)?);
     let journal = JournalId::run(id);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use anstyle::Style;
 use crewagent_engine::store::{ConversationSummary, Of, Store};
-use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::{ChatsListArgs, ChatsSearchArgs};
@@ -118,7 +117,10 @@ fn row(one: &ConversationSummary, words: &str, names: &BTreeMap<String, String>)
         TableCell::new(Style::new(), words),
         TableCell::new(Style::new(), &with),
         TableCell::new(Style::new(), project),
-        TableCell::new(QUIET, &ago(one.updated.unwrap_or(one.created), Timestamp::now())),
+        TableCell::new(
+            QUIET,
+            &ago(one.updated.unwrap_or(one.created), crewagent_engine::clock::now()),
+        ),
     ]
 }
 

@@ -7,7 +7,6 @@ use anstyle::Style;
 use crewagent_engine::store::{Of, Project, RunListing, RunSummary, Status, Store};
 use crewagent_format::integrity::Digest;
 use crewagent_format::package::Workflow;
-use jiff::Timestamp;
 use semver::Version;
 use serde_json::{Value as Json, json};
 
@@ -54,7 +53,7 @@ fn human(
         console.line(text!("No runs yet. Start one with `crewagent run PACKAGE`, or watch one with `crewagent demo`.", "还没有运行。用 `crewagent run PACKAGE` 开始，或用 `crewagent demo` 看一次。"));
         return;
     }
-    let now = Timestamp::now();
+    let now = crewagent_engine::clock::now();
     let row = |run: &RunSummary| {
         let project = names
             .get(run.project_id.as_str())

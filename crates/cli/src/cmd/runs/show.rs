@@ -6,7 +6,6 @@ use crewagent_core::event::{Event, Phase};
 use crewagent_core::run::history::History;
 use crewagent_core::state::frame::Frame;
 use crewagent_engine::store::{RunSummary, RunView, Status, Store};
-use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::account::Account;
@@ -127,7 +126,7 @@ impl RunReport<'_> {
         };
         let spent = summary::spent(self.story.account.turns(), &self.story.account.usage(), None);
         let updated = summary.updated.unwrap_or(summary.created);
-        let when = ago(updated, Timestamp::now());
+        let when = ago(updated, crewagent_engine::clock::now());
         let mut text = format!(
             "{verdict}  {}\n",
             paint::styled(QUIET, say!("{spent}, {when}", "{spent}，{when}"))

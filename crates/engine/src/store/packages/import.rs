@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crewagent_format::diagnostic::{Findings, Sources};
 use crewagent_format::package::{Files, Package};
 use crewagent_format::path::PackagePath;
-use jiff::Timestamp;
 use thiserror::Error;
 
 use super::extract::extract;
@@ -143,7 +142,7 @@ impl PreparedImport<'_> {
             version: manifest.version.clone(),
             digest,
             folder,
-            imported: Timestamp::now(),
+            imported: crate::clock::now(),
             origin: self.origin(),
             files: self.source.sizes().len() as u64,
             bytes: self.source.unpacked_bytes(),

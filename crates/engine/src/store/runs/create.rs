@@ -64,7 +64,7 @@ impl Runs<'_> {
 }
 
 pub(super) fn now() -> Option<Timestamp> {
-    Timestamp::from_second(Timestamp::now().as_second()).ok()
+    Timestamp::from_second(crate::clock::now().as_second()).ok()
 }
 
 /// Creates a hidden empty folder with a lock, which tells it from the leftover of a crash.

@@ -3,7 +3,6 @@
 use crewagent_engine::runtime::{ForkRun, Forked, Runtime, SettingsChange};
 use crewagent_engine::store::{JournalId, RunId, Store};
 use crewagent_engine::tool_server::ToolServers;
-use jiff::Timestamp;
 
 use super::driver_of;
 use crate::api::Id;
@@ -37,7 +36,7 @@ pub(super) fn preview(asked: ParsedRequest<Id, ForkQuery>) -> Result<ForkPreview
 pub(super) fn make(asked: ParsedRequest<Id, (), NewFork>) -> Result<StartedRun, Problem> {
     let ParsedRequest { app, path, body, .. } = asked;
     let store = app.store()?;
-    let id = RunId::fresh(Timestamp::now());
+    let id = RunId::fresh(crewagent_engine::clock::now());
     let plan = ForkRun { id: Some(id.clone()), ..plan(&app, &store, &path, body.event)? };
     Runtime::new(&store, ToolServers::none()).fork(&plan)?;
     let journal = JournalId::run(id);
