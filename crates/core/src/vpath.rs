@@ -182,10 +182,7 @@ impl WritablePath {
 fn is_own(relative: &str) -> bool {
     let first = relative.split('/').next().unwrap_or_default();
     // Folded like file systems that ignore case.
-    let folded =
-        crewagent_format::path::PackagePath::new(first).map(|path| path.folded().to_string());
-    let name = folded.unwrap_or_else(|_| first.to_lowercase());
-    matches!(name.as_str(), "logs" | "run.json" | "blobs" | CALLS)
+    matches!(crewagent_format::text::folded(first).as_str(), "logs" | "run.json" | "blobs" | CALLS)
 }
 
 impl fmt::Display for WritablePath {
@@ -239,7 +236,7 @@ fn check_component(part: &str) -> Result<(), String> {
             return Err(format!("has a name longer than {MAX_COMPONENT} bytes"));
         }
         _ if part.contains(['\\', ':']) => "has a backslash or a colon; use `/` between folders",
-        _ if part.chars().any(crewagent_format::text::is_unsafe_char) => {
+        _ if part.chars().any(crewagent_format::text::is_invisible_char) => {
             "has a control character or one that cannot be seen"
         }
         _ if part.ends_with(['.', ' ']) => "has a name that ends in a dot or a blank",
@@ -341,6 +338,11 @@ mod tests {
             "a ",
             "a\u{202e}b",
             "a\u{200b}b",
+            "a\u{ad}b",
+            "a\u{3164}",
+            "\u{2800}",
+            "a\u{fe0f}",
+            "a\u{e0100}",
             "@state/../run.json",
         ] {
             check_refused(text);

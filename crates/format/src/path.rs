@@ -8,7 +8,7 @@ use serde::Serialize;
 use thiserror::Error;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::text::{folded, is_unsafe_char};
+use crate::text::{folded, is_invisible_char};
 use crate::wording::quoted;
 
 const MAX_COMPONENT: usize = 255;
@@ -182,7 +182,7 @@ fn check_component(part: &str) -> Result<(), PathError> {
 }
 
 fn is_forbidden(c: char) -> bool {
-    is_unsafe_char(c) || matches!(c, '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*')
+    is_invisible_char(c) || matches!(c, '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*')
 }
 
 fn spelled(c: char) -> String {

@@ -54,6 +54,16 @@ pub fn is_unsafe_char(c: char) -> bool {
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Returns true for characters that must not be in a name, because two names could look the same: those of
+/// [`is_unsafe_char`], all that Unicode calls `Default_Ignorable_Code_Point`, and the blank of Braille.
+pub fn is_invisible_char(c: char) -> bool {
+    is_unsafe_char(c)
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}')
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}')
+        || matches!(c, '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}')
+        || matches!(c, '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Line and column, both counted from 1; the column counts characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct LineColumn {
@@ -150,6 +160,14 @@ mod tests {
             assert_eq!(index.position(&text, offset), LineColumn { line: 2, column: column + 1 });
         }
         assert_eq!(index.position(&text, text.len()), LineColumn { line: 2, column: 6001 });
+    }
+
+    #[test]
+    fn a_name_has_no_character_that_cannot_be_seen() {
+        let invisible = "\u{ad}\u{34f}\u{61c}\u{115f}\u{1160}\u{17b4}\u{180b}\u{180e}\u{200b}\u{202e}\u{2060}\u{2800}\u{3164}\u{fe00}\u{fe0f}\u{feff}\u{ffa0}\u{fff0}\u{1bca0}\u{1d173}\u{e0001}\u{e0100}\u{e01ef}\u{e0fff}";
+        assert!(invisible.chars().all(is_invisible_char));
+        // These take room on the screen.
+        assert!(!"aé中 \u{a0}\u{3000}\u{202f}–💡".chars().any(is_invisible_char));
     }
 
     #[test]

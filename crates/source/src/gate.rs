@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crewagent_format::diagnostic::{Code, Diagnostic, Findings, Location};
 use crewagent_format::path::{PackagePath, PathError};
-use crewagent_format::text::is_unsafe_char;
+use crewagent_format::text::is_invisible_char;
 
 use super::limits::{PackageLimits, bytes};
 
@@ -207,7 +207,7 @@ pub(crate) fn printable(raw: &[u8]) -> String {
             shown.push('…');
             break;
         }
-        if is_unsafe_char(c) {
+        if is_invisible_char(c) {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);

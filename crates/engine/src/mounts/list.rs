@@ -7,7 +7,7 @@ use cap_fs_ext::{DirExt, MetadataExt};
 use cap_std::fs::{Dir, DirEntry};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::vpath::VPath;
-use crewagent_format::text::is_unsafe_char;
+use crewagent_format::text::is_invisible_char;
 use jiff::Timestamp;
 
 use super::error::{MountResult, Stop, settle};
@@ -207,7 +207,7 @@ impl ListingWalk<'_> {
                 continue;
             }
             let Ok(kind) = entry_kind(&entry) else { continue };
-            let shown = name.to_string_lossy().replace(is_unsafe_char, "\u{fffd}");
+            let shown = name.to_string_lossy().replace(is_invisible_char, "\u{fffd}");
             first.insert(name, ListingEntry { kind, shown });
             if first.len() > wanted {
                 first.pop_last();
@@ -222,6 +222,7 @@ struct ListingEntry {
     shown: String,
 }
 
-fn is_unreadable(error: &io::Error) -> bool {
+/// Returns true for an error of one entry, which the rest of its folder does not share.
+pub(super) fn is_unreadable(error: &io::Error) -> bool {
     fault(error) != PathFault::World || error.kind() == io::ErrorKind::PermissionDenied
 }

@@ -57,6 +57,7 @@ fn the_operations_of_a_write_are_told_in_order() {
         log,
         [
             "look @project/new",
+            "look @project/HEAD",
             "create-folder @project/new",
             "sync-folder @project",
             "open @project/new",

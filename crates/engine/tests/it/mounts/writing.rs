@@ -32,6 +32,36 @@ fn a_write_replaces_the_whole_file_and_makes_folders() {
     assert!(!has_litter(&fixture));
 }
 
+#[test]
+fn no_writes_make_a_repository_and_none_goes_into_one() {
+    let make = |names: &[&str], last: &str| {
+        let fixture = MountsFixture::new();
+        for name in names {
+            fixture.replace(name, "x").unwrap().unwrap();
+        }
+        let refusal = check_code(fixture.replace(last, "x"), RefusalCode::Sandbox);
+        assert!(refusal.message.contains("part of a git repository"), "{}", refusal.message);
+        assert!(!fixture.project().join(last.trim_start_matches("@project/")).exists());
+    };
+    let (head, objects) = ("@project/docs/HEAD", "@project/docs/objects/.keep");
+    let (refs, config) = ("@project/docs/refs/.keep", "@project/docs/config");
+    make(&[head, config, objects], refs);
+    make(&[head, config, refs], objects);
+    make(&[objects, config, refs], head);
+    make(&[config, "@project/docs/commondir"], head);
+    make(&["@project/objects/a", "@project/refs/a"], "@project/HEAD");
+    let fixture = MountsFixture::new();
+    for name in ["HEAD", "objects/x", "refs/x", "config"] {
+        write(&fixture.project(), &format!("fixtures/bare.git/{name}"), "x");
+    }
+    for name in ["config", "hooks/pre-commit", "refs/heads/main"] {
+        let path = format!("@project/fixtures/bare.git/{name}");
+        check_code(fixture.replace(&path, "y"), RefusalCode::Sandbox);
+    }
+    fixture.replace("@project/fixtures/config", "y").unwrap().unwrap();
+    fixture.replace("@project/fixtures/objects/a", "y").unwrap().unwrap();
+}
+
 /// Returns true if a temp file is left anywhere.
 pub(super) fn has_litter(fixture: &MountsFixture) -> bool {
     snapshot(fixture.scratch.path())
