@@ -207,7 +207,8 @@ impl Call {
                 let files = call.files.iter().map(|file| file.path.path());
                 files.chain([call.path.path()]).collect()
             }
-            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::AskUser(_) => Vec::new(),
+            Self::Read(call) => vec![&call.path],
+            Self::List(_) | Self::Search(_) | Self::AskUser(_) => Vec::new(),
         }
     }
 

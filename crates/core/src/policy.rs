@@ -1,5 +1,6 @@
 //! The tool policy: one merged value that drives the prompt, the tool list and the enforcement alike.
 
+pub mod names;
 pub mod rules;
 pub mod survey;
 mod tightening;
@@ -133,10 +134,15 @@ impl Policy {
         if self.tells_patches { StateTool::Patch } else { StateTool::Runtime }
     }
 
-    /// Decides by the rules about these tools about a call that writes to these paths, or to none; the user `granted`
+    /// Decides by the rules about these tools about a call that writes or reads these paths, or none; the user `granted`
     /// some rules.
     pub fn decide(&self, granted: &[Rule], tools: &[&str], places: &[&VPath]) -> PolicyDecision {
         rules::decide(&self.rules, granted, tools, places)
+    }
+
+    /// Returns true if a model may read a file without asking.
+    pub fn may_read(&self, path: &VPath) -> bool {
+        self.decide(&[], &[Tool::Read.name()], &[path]).verdict == Verdict::Allow
     }
 
     /// Decides about a tool before it is called.

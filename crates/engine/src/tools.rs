@@ -30,7 +30,7 @@ pub use crewagent_core::run::machine::{CallFiles, Moves};
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::visit_files::{OutputRule, VisitFiles};
-use crewagent_core::vpath::Mount;
+use crewagent_core::vpath::{Mount, VPath};
 use crewagent_format::package::Workflow;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -119,7 +119,10 @@ impl Tools<'_> {
             }
             Call::List(call) => report(list::list(self.mounts, &list_of(call))),
             Call::Search(call) => {
-                report(search::search(self.mounts, &search_of(call), context.deadline))
+                let hides_secrets = VPath::new(Mount::Project, ".env")
+                    .is_some_and(|path| !context.policy.may_read(&path));
+                let search = Search { hides_secrets, ..search_of(call) };
+                report(search::search(self.mounts, &search, context.deadline))
             }
             Call::Write(_) | Call::Patch(_) | Call::Move(_) | Call::Delete(_) | Call::State(_) => {
                 return match self.plan_change(call, context) {
@@ -275,6 +278,7 @@ fn search_of(call: &SearchCall) -> Search {
         before: count(call.before, DEFAULT_CONTEXT),
         after: count(call.after, DEFAULT_CONTEXT),
         max_matches: count(call.max_matches, DEFAULT_MATCHES),
+        hides_secrets: false,
     }
 }
 

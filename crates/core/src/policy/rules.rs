@@ -7,10 +7,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crewagent_format::text::folded;
 use crewagent_format::wording::{nearest, quoted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::names::FileKind;
 use crate::tool::Tool;
 use crate::vpath::{Mount, VPath};
 
@@ -88,13 +90,21 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Pattern of calls: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
+/// Pattern of calls: `fs.write`, `fs.*`, `*`, those that write below a folder, as `fs.*(@project/src)`, or those about a
+/// kind of files, as `fs.*(secrets)`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(type = "string"))]
 pub struct ToolPattern {
     tool: ToolName,
-    folder: Option<VPath>,
+    files: Option<FilePattern>,
+}
+
+/// Files that a pattern is limited to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum FilePattern {
+    Below(VPath),
+    Kind(FileKind),
 }
 
 /// Tools that a pattern matches, the most precise last.
@@ -108,13 +118,26 @@ enum ToolName {
 
 impl ToolPattern {
     /// Returns true if the pattern matches calls of this tool that write to this path; without a path, the tool as a
-    /// whole.
-    fn covers(&self, tool: &str, place: Option<&VPath>) -> bool {
+    /// whole. A rule that restricts also matches other spellings of its folder, which some file systems do not tell
+    /// apart; one that allows does not.
+    fn covers(&self, verdict: Verdict, tool: &str, place: Option<&VPath>) -> bool {
         self.names(tool)
-            && match (&self.folder, place) {
+            && match (&self.files, place) {
                 (None, _) => true,
                 (Some(_), None) => false,
-                (Some(folder), Some(place)) => is_below(place, folder),
+                (Some(FilePattern::Kind(kind)), Some(place)) => {
+                    place.mount() == Mount::Project && kind.covers(place.relative())
+                }
+                (Some(FilePattern::Below(folder)), Some(place)) => {
+                    let (place_name, folder_name) = (place.relative(), folder.relative());
+                    place.mount() == folder.mount()
+                        && match verdict {
+                            Verdict::Allow => is_below(place_name, folder_name),
+                            Verdict::Ask | Verdict::Deny => {
+                                is_below(&folded(place_name), &folded(folder_name))
+                            }
+                        }
+                }
             }
     }
 
@@ -124,25 +147,42 @@ impl ToolPattern {
             ToolName::Family(start) => tool.starts_with(start),
             ToolName::Exactly(name) => tool == name,
         };
-        is_named && (self.folder.is_none() || WRITERS.contains(&tool))
+        is_named
+            && match &self.files {
+                None => true,
+                Some(FilePattern::Kind(FileKind::Secrets)) if tool == Tool::Read.name() => true,
+                Some(_) => WRITERS.contains(&tool),
+            }
     }
 
     /// Returns true if the pattern is limited to a folder.
     pub fn has_folder(&self) -> bool {
-        self.folder.is_some()
+        matches!(self.files, Some(FilePattern::Below(_)))
+    }
+
+    /// Returns the pattern of calls that touch this kind of files.
+    pub fn about(kind: FileKind) -> Self {
+        Self { tool: ToolName::Family("fs.".to_owned()), files: Some(FilePattern::Kind(kind)) }
+    }
+
+    /// Returns true if the pattern is limited to a kind of files.
+    pub fn has_kind(&self) -> bool {
+        matches!(self.files, Some(FilePattern::Kind(_)))
     }
 
     /// Returns the precision of the pattern: first its folder, then its name.
     fn precision(&self) -> (Option<usize>, &ToolName) {
-        (self.folder.as_ref().map(|folder| folder.relative().len()), &self.tool)
+        let folder = match &self.files {
+            Some(FilePattern::Below(folder)) => Some(folder.relative().len()),
+            Some(FilePattern::Kind(_)) | None => None,
+        };
+        (folder, &self.tool)
     }
 }
 
-fn is_below(place: &VPath, folder: &VPath) -> bool {
-    let below = place.relative().strip_prefix(folder.relative());
-    let is_inside = folder.relative().is_empty()
-        || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    place.mount() == folder.mount() && is_inside
+fn is_below(place: &str, folder: &str) -> bool {
+    let below = place.strip_prefix(folder);
+    folder.is_empty() || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns true for a tool that no rule can restrict: without it a run could not ask, or not continue.
@@ -158,8 +198,8 @@ impl FromStr for ToolPattern {
         if text.len() > MAX_PATTERN {
             return Err(format!("a rule has at most {MAX_PATTERN} bytes"));
         }
-        let (name, folder) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
-            Some((name, folder)) => (name.trim(), Some(folder_of(folder)?)),
+        let (name, files) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+            Some((name, folder)) => (name.trim(), Some(files_of(folder)?)),
             None => (text, None),
         };
         let is_name = |name: &str| {
@@ -180,7 +220,7 @@ impl FromStr for ToolPattern {
             }
         };
         tool.check()?;
-        let pattern = Self { tool, folder };
+        let pattern = Self { tool, files };
         if let ToolName::Exactly(name) | ToolName::Family(name) = &pattern.tool
             && (is_exempt(name) || name == "ui.")
         {
@@ -188,7 +228,8 @@ impl FromStr for ToolPattern {
                 "there can be no rule about {name}: without it a run could not ask you, or not go on"
             ));
         }
-        if pattern.folder.is_some() && !WRITERS.iter().any(|tool| pattern.names(tool)) {
+        let mut limited = WRITERS.into_iter().chain([Tool::Read.name()]);
+        if pattern.files.is_some() && !limited.any(|tool| pattern.names(tool)) {
             return Err(format!(
                 "{text:?}: a folder belongs to rules about fs.write, fs.apply_patch, fs.move, fs.delete or fs.*, which write there"
             ));
@@ -231,13 +272,20 @@ impl ToolName {
     }
 }
 
+fn files_of(text: &str) -> Result<FilePattern, String> {
+    match FileKind::ALL.into_iter().find(|kind| kind.name() == text.trim()) {
+        Some(kind) => Ok(FilePattern::Kind(kind)),
+        None => folder_of(text).map(FilePattern::Below),
+    }
+}
+
 fn folder_of(text: &str) -> Result<VPath, String> {
     let clean = text.trim().trim_end_matches("**").trim_end_matches('/');
     let folder = VPath::parse(clean).ok().filter(|folder| folder.mount() == Mount::Project);
     match folder.filter(|_| clean.starts_with('@') && !clean.contains(['*', '?', '['])) {
         Some(folder) => Ok(folder),
         None => Err(format!(
-            "{text:?} is no folder of the project; write one like @project/src, which means everything below it"
+            "{text:?} is no folder of the project; write one like @project/src, which means everything below it, or a kind of files: runs-later or secrets"
         )),
     }
 }
@@ -249,8 +297,9 @@ impl fmt::Display for ToolPattern {
             ToolName::Family(start) => write!(f, "{start}*")?,
             ToolName::Exactly(name) => f.write_str(name)?,
         }
-        match &self.folder {
-            Some(folder) => write!(f, "({folder})"),
+        match &self.files {
+            Some(FilePattern::Below(folder)) => write!(f, "({folder})"),
+            Some(FilePattern::Kind(kind)) => write!(f, "({})", kind.name()),
             None => Ok(()),
         }
     }
@@ -331,7 +380,8 @@ impl RuleSet {
 
     /// Decides by the most precise rule; of two equally precise ones, by the stricter.
     fn decide(&self, tool: &str, place: Option<&VPath>) -> PolicyDecision {
-        let covering = self.rules().filter(|(_, pattern)| pattern.covers(tool, place));
+        let covering =
+            self.rules().filter(|(verdict, pattern)| pattern.covers(*verdict, tool, place));
         let decisive = covering
             .max_by(|(one, a), (other, b)| a.precision().cmp(&b.precision()).then(one.cmp(other)));
         decisive.map_or(PolicyDecision::ALLOW, |(verdict, pattern)| self.decision(verdict, pattern))
@@ -350,7 +400,7 @@ impl RuleSet {
         if whole.verdict != Verdict::Deny {
             return whole;
         }
-        let parts = self.rules().filter(|(_, rule)| rule.folder.is_some() && rule.names(tool));
+        let parts = self.rules().filter(|(_, rule)| rule.has_folder() && rule.names(tool));
         let open = parts.filter(|(verdict, _)| *verdict != Verdict::Deny);
         open.min_by_key(|(verdict, _)| *verdict)
             .map_or(whole, |(verdict, pattern)| self.decision(verdict, pattern))
@@ -361,7 +411,7 @@ impl RuleSet {
     }
 }
 
-/// Decides by all sets, and by the rules about all these tools, about a call that writes to these paths, or to none. A
+/// Decides by all sets, and by the rules about all these tools, about a call that writes or reads these paths, or none. A
 /// rule that the user `granted` no longer asks. No rule can deny changes of the run's state: the guard decides about
 /// them.
 pub fn decide(
@@ -377,11 +427,10 @@ pub fn decide(
         });
         said.fold(PolicyDecision::ALLOW, PolicyDecision::or_stricter)
     };
-    if places.is_empty() {
-        return judged(None);
-    }
+    let writes = tools.iter().any(|tool| WRITERS.contains(tool)) || tools.is_empty();
+    let whole = if writes && !places.is_empty() { PolicyDecision::ALLOW } else { judged(None) };
     let open = places.iter().filter(|place| place.mount() != Mount::State);
-    open.map(|place| judged(Some(place))).fold(PolicyDecision::ALLOW, PolicyDecision::or_stricter)
+    open.map(|place| judged(Some(place))).fold(whole, PolicyDecision::or_stricter)
 }
 
 /// Decides by all sets about a tool before it is called.
@@ -470,6 +519,46 @@ mod tests {
     }
 
     #[test]
+    fn a_restricting_rule_holds_for_every_spelling_of_its_folder_and_an_allowing_one_for_one() {
+        let sets = [set(
+            Source::Settings,
+            &["fs.*(@project/Straße/Café)"],
+            &["fs.write(@project/docs)"],
+            &["fs.*(@project/Straße)"],
+        )];
+        let deny = "fs.*(@project/Straße)";
+        for place in ["@project/Straße/a", "@project/STRASSE/a", "@project/straße/b/c"] {
+            check(&sets, "fs.write", Some(place), Verdict::Deny, deny);
+        }
+        check(&sets, "fs.write", Some("@project/DOCS/a"), Verdict::Ask, "fs.write(@project/docs)");
+        let allowed = "fs.*(@project/Straße/Café)";
+        check(&sets, "fs.write", Some("@project/Straße/Café/x"), Verdict::Allow, allowed);
+        check(&sets, "fs.write", Some("@project/Straße/CAFÉ/x"), Verdict::Deny, deny);
+        check(&sets, "fs.write", Some("@project/Straßen/x"), Verdict::Allow, "");
+    }
+
+    #[test]
+    fn a_rule_about_a_kind_of_files_restricts_and_never_widens() {
+        let kinds = set(Source::Settings, &[], &["fs.*(runs-later)", "fs.*(secrets)"], &[]);
+        let asked = std::slice::from_ref(&kinds);
+        for tool in ["fs.write", "fs.apply_patch", "fs.move", "fs.delete"] {
+            check(asked, tool, Some("@project/web/package.json"), Verdict::Ask, "fs.*(runs-later)");
+            check(asked, tool, Some("@project/.env"), Verdict::Ask, "fs.*(secrets)");
+            check(asked, tool, Some("@project/src/main.rs"), Verdict::Allow, "");
+        }
+        check(asked, "fs.read", Some("@project/.env"), Verdict::Ask, "fs.*(secrets)");
+        check(asked, "fs.read", Some("@project/package.json"), Verdict::Allow, "");
+        check(asked, "fs.read", Some("@pkg/.env"), Verdict::Allow, "");
+        assert_eq!(outlook(asked, "fs.read").verdict, Verdict::Allow);
+        let denying = set(Source::Settings, &[], &[], &["fs.write", "fs.read"]);
+        let both = [denying, kinds];
+        check(&both, "fs.write", Some("@project/Makefile"), Verdict::Deny, "fs.write");
+        check(&both, "fs.read", Some("@project/.env"), Verdict::Deny, "fs.read");
+        check(&both, "fs.read", Some("@state/workflow.md"), Verdict::Deny, "fs.read");
+        assert_eq!(outlook(&both, "fs.write").verdict, Verdict::Deny);
+    }
+
+    #[test]
     fn a_rule_about_writing_holds_for_moving_and_deleting() {
         let below = "fs.write(@project/artifacts)";
         let sets = [set(Source::Settings, &[below], &["fs.move"], &["fs.write"])];
@@ -501,9 +590,15 @@ mod tests {
 
     #[test]
     fn a_rule_is_written_back_as_it_was_read() {
-        for text in
-            ["*", "fs.*", "fs.write", "mcp.my-server.*", "fs.*(@project/src)", "*(@project)"]
-        {
+        for text in [
+            "*",
+            "fs.*",
+            "fs.write",
+            "mcp.my-server.*",
+            "fs.*(@project/src)",
+            "*(@project)",
+            "fs.*(secrets)",
+        ] {
             assert_eq!(text.parse::<ToolPattern>().unwrap().to_string(), text);
         }
         let folder: ToolPattern = " fs.write(@project/src/**) ".parse().unwrap();
@@ -540,6 +635,8 @@ mod tests {
             "rules are about fs.read, fs.list, fs.search, fs.write, fs.apply_patch,",
         );
         check("fs.read(@project/a)", "a folder belongs to rules about");
+        check("fs.list(secrets)", "belongs to rules about");
+        check("fs.read(runs-later)", "belongs to rules about");
         for text in [
             "fs.write(@pkg/x)",
             "fs.write(src)",

@@ -38,8 +38,9 @@ fn rules(policy: &Policy) -> Vec<String> {
         (|set| &set.allow, "allowed without asking"),
     ];
     let told = kinds.into_iter().filter_map(|(of, verdict)| {
-        let mut patterns: Vec<String> =
-            policy.rules.iter().flat_map(of).map(ToolPattern::to_string).collect();
+        // Rules about kinds of files are told to the model when it touches one.
+        let patterns = policy.rules.iter().flat_map(of).filter(|pattern| !pattern.has_kind());
+        let mut patterns: Vec<String> = patterns.map(ToolPattern::to_string).collect();
         patterns.dedup();
         let patterns = joined(patterns, ", ", RULES_BYTES);
         (!patterns.is_empty()).then(|| format!("{patterns}: {verdict}"))

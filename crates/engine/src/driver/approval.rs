@@ -43,8 +43,13 @@ pub(super) fn of_change(job: &CallJob, call: &Call, change: &PlannedChange) -> O
 }
 
 /// Returns the approval of a call that changes no files itself: the user approves the arguments.
-pub(super) fn of_call(job: &CallJob, tool: &str, blobs: &Blobs) -> Result<Option<Approval>, Halt> {
-    let Some(rule) = job.rule_to_approve(tool) else { return Ok(None) };
+pub(super) fn of_call(
+    job: &CallJob,
+    tool: &str,
+    places: &[&VPath],
+    blobs: &Blobs,
+) -> Result<Option<Approval>, Halt> {
+    let Some(rule) = job.rule_to_approve(tool, places) else { return Ok(None) };
     let arguments = request::text(&job.call.arguments, blobs)?;
     let (shown, cut) = both_ends(&arguments);
     let (tool, arguments) = (tool.to_owned(), Some(shown));

@@ -224,7 +224,9 @@ fn plan(
         }
     };
     if !call.is_write() {
-        if let Some(approval) = approval::of_call(job, call.tool().name(), world.blobs)? {
+        if let Some(approval) =
+            approval::of_call(job, call.tool().name(), &call.places(), world.blobs)?
+        {
             return Ok((asked(job, approval.question()), None));
         }
         context.emit(started(job, call.subject(), None));

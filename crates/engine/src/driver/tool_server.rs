@@ -102,7 +102,7 @@ impl<L: StepLog> Driver<'_, L> {
         let Some(tool) = tool else {
             return Err(Halt::Unfit(format!("{} is not offered any more", job.call.name)));
         };
-        if job.rule_to_approve(&tool.name()).is_some() {
+        if job.rule_to_approve(&tool.name(), &[]).is_some() {
             return self.ask_approval(job, key, &tool, world);
         }
         let name = tool.name();
@@ -177,7 +177,7 @@ impl<L: StepLog> Driver<'_, L> {
             &question(key),
             &mut |_| {
                 let world = world.ok_or(Halt::CaughtUp)?;
-                let approval = approval::of_call(job, &tool.name(), world.blobs)?;
+                let approval = approval::of_call(job, &tool.name(), &[], world.blobs)?;
                 let approval = approval.ok_or_else(|| Halt::Unfit("no rule asks".to_owned()))?;
                 Ok(asked(job, approval.question()))
             },

@@ -154,6 +154,8 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
+    use crewagent_core::policy::rules::RuleSet;
+
     use super::*;
 
     fn check_wrong(text: &str, expected: &[&str]) {
@@ -172,12 +174,18 @@ mod tests {
 
     #[test]
     fn without_settings_a_run_has_the_defaults_of_the_core() {
-        assert_eq!(Settings::default().for_runs(), RunSettings::default());
+        let mut run = Settings::default().for_runs();
+        let rules = std::mem::take(&mut run.policy.rules);
+        assert_eq!(run, RunSettings::default());
+        let asked: Vec<String> =
+            rules.iter().flat_map(|set| &set.ask).map(|rule| rule.to_string()).collect();
+        assert_eq!(asked, ["fs.*(runs-later)", "fs.*(secrets)"]);
+        assert_eq!(rules.iter().flat_map(RuleSet::rules).count(), 2);
     }
 
     #[test]
     fn every_setting_reaches_the_run() {
-        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\noutputs = \"exist\"\ninline-step-bytes = 11\ninline-input-bytes = 16\ninline-inputs-bytes = 17\nstate-tools = \"document\"\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\nstrict = true\ndeny = [\"fs.search\"]\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
+        let text = "[run]\nmode = \"guided\"\nmax-turns = 7\ntimeout = \"10m\"\nmax-tokens = 9\nmax-cost = 1.5\nmissing-outputs = \"warn\"\noutputs = \"exist\"\ninline-step-bytes = 11\ninline-input-bytes = 16\ninline-inputs-bytes = 17\nstate-tools = \"document\"\nwindow-tokens = 12\n\n[policy]\ncall-seconds = 13\nstrict = true\ndeny = [\"fs.search\"]\nruns-later = \"allow\"\nsecrets = \"deny\"\n[policy.fs]\nenabled = false\nmax-read-bytes = 14\nmax-write-bytes = 15\n[policy.mcp]\nenabled = true\nallowed-servers = [\"a\"]\n";
         let run = Settings::parse(Path::new("c"), text).unwrap().for_runs();
         let expected = serde_json::json!({
             "mode": "guided",
@@ -189,7 +197,10 @@ mod tests {
                 "mcp": { "enabled": true, "allowedServers": ["a"] },
                 "callSeconds": 13,
                 "strict": true,
-                "rules": [{ "from": "settings", "deny": ["fs.search"] }]
+                "rules": [
+                    { "from": "settings", "deny": ["fs.search"] },
+                    { "from": "settings", "deny": ["fs.*(secrets)"] }
+                ]
             },
             "inlineStepBytes": 11,
             "inlineInputBytes": 16,

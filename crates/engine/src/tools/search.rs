@@ -73,6 +73,8 @@ pub struct Search {
     pub after: usize,
     /// Matches to show.
     pub max_matches: usize,
+    /// True if files that usually hold secrets are left out, because a rule keeps the model from reading them.
+    pub hides_secrets: bool,
 }
 
 impl Search {
@@ -87,6 +89,7 @@ impl Search {
             before: DEFAULT_CONTEXT,
             after: DEFAULT_CONTEXT,
             max_matches: DEFAULT_MATCHES,
+            hides_secrets: false,
         }
     }
 }
@@ -136,8 +139,9 @@ pub fn search(mounts: &Mounts, request: &Search, deadline: &Deadline) -> MountRe
         max_matches: request.max_matches.clamp(1, MAX_MATCHES),
         ..request.clone()
     };
-    let prepared = QueryPattern::new(&request)
-        .and_then(|pattern| Ok((pattern, Globs::new(&request.globs, &request.path)?)));
+    let prepared = QueryPattern::new(&request).and_then(|pattern| {
+        Ok((pattern, Globs::new(&request.globs, &request.path, request.hides_secrets)?))
+    });
     let (pattern, globs) = match prepared {
         Ok(prepared) => prepared,
         Err(refusal) => return Ok(Err(*refusal)),
@@ -154,6 +158,14 @@ pub fn search(mounts: &Mounts, request: &Search, deadline: &Deadline) -> MountRe
         scan.files(tree, &files).map_err(failed)?;
         files
     } else {
+        if globs.excludes(request.path.relative()) {
+            let message =
+                format!("`{}` may hold secrets, and a rule keeps it from searches.", request.path);
+            let refusal = Refusal::new(RefusalCode::ToolNotAvailable, message);
+            return Ok(Err(
+                refusal.hint("Read it with fs.read, which asks the user or says why not.")
+            ));
+        }
         let (file, size) = match mounts.open_named(&request.path)? {
             Ok(opened) => opened,
             Err(refusal) => return Ok(Err(refusal)),

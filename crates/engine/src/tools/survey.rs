@@ -1,11 +1,9 @@
 //! The survey of a node: how its inputs and outputs stand on the disk.
 
 use crewagent_core::event::{InputState, SurveyedInput, SurveyedOutput};
-use crewagent_core::policy::rules::Verdict;
 use crewagent_core::prompt::WantedInput;
 use crewagent_core::run::machine::SurveyPlan;
 use crewagent_core::state::project_path::ProjectPath;
-use crewagent_core::tool::Tool;
 use crewagent_core::tool::window::decode;
 
 use crate::mounts::{MountError, Mounts};
@@ -38,8 +36,7 @@ fn input(
     room: &mut u64,
 ) -> Result<Option<SurveyedInput>, MountError> {
     let WantedInput { path, is_declared } = wanted;
-    let decision = plan.policy.decide(&[], &[Tool::Read.name()], &[path]);
-    if decision.verdict != Verdict::Allow {
+    if !plan.policy.may_read(path) {
         return Ok(None);
     }
     let largest = plan.input_bytes.min(*room);

@@ -137,6 +137,7 @@ impl GoldenFixture {
         };
         let home = scratch.path().join("home");
         let store = Store::open(Some(home)).unwrap();
+        ask_about_no_names(store.home());
         let installed = store.packages().import(&package, &mut || {}).unwrap().installed;
         let golden_fixture = Self { folder, script, model, installed, scratch };
         golden_fixture.reset_project();
@@ -280,6 +281,13 @@ pub(crate) fn drive(
     events: &mut Vec<Event>,
 ) -> Result<Rest, Halt> {
     run.drive(model, &Control::default(), &mut |event| events.push(event.clone()))
+}
+
+/// Sets up a store whose settings have no rules, as the plans of these runs.
+pub(crate) fn ask_about_no_names(home: &Path) {
+    let text = "[policy]\nruns-later = \"allow\"\nsecrets = \"allow\"\n";
+    fs::create_dir_all(home).unwrap();
+    fs::write(home.join("config.toml"), text).unwrap();
 }
 
 pub(crate) fn copy(from: &Path, to: &Path) {

@@ -9,7 +9,7 @@ use crewagent_core::policy::rules::{RuleSet, Source};
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
 use crewagent_engine::runtime::{Run, Runtime, SettingsChange, StartRun};
-use crewagent_engine::store::{RunId, Store};
+use crewagent_engine::store::{RunId, Settings, Store};
 use crewagent_engine::tool_server::ToolServers;
 use crewagent_scenario::scripted::Scripted;
 use serde_json::Map;
@@ -249,4 +249,32 @@ nodes:
     assert_eq!(paths, ["@project/artifacts/create-story/target.md", "@project/notes.md"]);
     assert_eq!(approval.moved.unwrap().to, "step-02-discover-inputs");
     assert!(!fixture.project().join("notes.md").exists());
+}
+
+/// Checks which rule of the default settings asks about a call, and that the call has no effect before the answer.
+#[track_caller]
+fn check_asked_by_default(call: &str, expected: Option<&str>) {
+    let fixture = KnownFixture::new();
+    fixture.put(".env", "KEY=1\n");
+    let scenario = format!(
+        "scenario: s\nnodes:\n  step-01-select-story:\n    - calls:\n        - {call}\n    - say: \"What next?\"\n"
+    );
+    let model = Scripted::parse("scenario.yaml", &scenario).unwrap();
+    let mut run = fixture.start(Settings::default().for_runs());
+    let rest = drive(&mut run, &model, &mut Vec::new()).unwrap();
+    let approval = rest.question.and_then(|question| question.approval);
+    let rule = approval.map(|approval| approval.rule.to_string());
+    let expected = expected.map(|rule| format!("`{rule}` of the settings"));
+    assert_eq!(rule, expected, "{call}");
+    assert!(!fixture.project().join("Makefile").exists());
+    assert_eq!(fixture.text(".env"), "KEY=1\n");
+}
+
+#[test]
+fn by_default_the_user_is_asked_about_secrets_and_about_files_that_run_later() {
+    let (secrets, later) = (Some("fs.*(secrets)"), Some("fs.*(runs-later)"));
+    check_asked_by_default("fs.read: { path: .env }", secrets);
+    check_asked_by_default("fs.move: { path: .env, to: notes.md }", secrets);
+    check_asked_by_default("fs.write: { path: Makefile, content: x }", later);
+    check_asked_by_default("fs.write: { path: src/makefile.md, content: x }", None);
 }

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 
 use crate::disk_hook::{Fault, Recorder};
 use crate::golden::{compare_text, journal, transcript};
-use crate::golden_fixture::{GoldenFixture, Watched, copy, golden, ticking};
+use crate::golden_fixture::{GoldenFixture, Watched, ask_about_no_names, copy, golden, ticking};
 use crate::support::scratch;
 
 /// `session.yaml` of a folder.
@@ -64,7 +64,9 @@ impl ConversationFixture {
             Some(name) => copy(&golden().join(name).join("project"), &project),
             None => fs::create_dir_all(&project).unwrap(),
         }
-        Self { folder, script, scratch }
+        let fixture = Self { folder, script, scratch };
+        ask_about_no_names(fixture.store().home());
+        fixture
     }
 
     fn store(&self) -> Store {

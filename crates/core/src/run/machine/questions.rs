@@ -293,8 +293,8 @@ impl CallJob {
 
     /// Returns the rule that a call without file changes waits for. An approval of this very call is enough, because
     /// its arguments cannot change; a call that was cut off is refused without asking.
-    pub fn rule_to_approve(&self, tool: &str) -> Option<Rule> {
+    pub fn rule_to_approve(&self, tool: &str, places: &[&VPath]) -> Option<Rule> {
         let is_settled = self.grants.once.is_some() || self.whole == Whole::CutOff;
-        if is_settled { None } else { self.rule_asking(&[tool], &[]) }
+        if is_settled { None } else { self.rule_asking(&[tool], places) }
     }
 }

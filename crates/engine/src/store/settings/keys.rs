@@ -53,6 +53,8 @@ keys! {
     "policy.allow": "tools that may be called, as exceptions from policy.ask and policy.deny",
     "policy.ask": "tools that ask you first, a list such as [\"fs.write\"] or [\"fs.*(@project/src)\"]",
     "policy.deny": "tools that may not be called, a list such as [\"fs.search\", \"mcp.*\"]",
+    "policy.runs-later": "ask, allow or deny: changes of files that other programs run later, such as Makefile",
+    "policy.secrets": "ask, allow or deny: files that usually hold secrets, such as .env, read or changed",
     "policy.fs.enabled": "whether there are file tools",
     "policy.fs.max-read-bytes": "the largest read",
     "policy.fs.max-write-bytes": "the largest write",

@@ -1,6 +1,7 @@
 //! `[policy]` table: what tools may do. Packages can only tighten it.
 
-use crewagent_core::policy::rules::{RuleSet, Source, ToolPattern};
+use crewagent_core::policy::names::FileKind;
+use crewagent_core::policy::rules::{RuleSet, Source, ToolPattern, Verdict};
 use crewagent_core::policy::{FsPolicy, McpPolicy, Policy};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,10 @@ pub struct PolicySettings {
     pub ask: Vec<ToolPattern>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<ToolPattern>,
+    /// Verdict for changes of files that other programs run later.
+    pub runs_later: Verdict,
+    /// Verdict for reading and changing files that usually hold secrets.
+    pub secrets: Verdict,
     pub fs: FsSettings,
     pub mcp: McpSettings,
 }
@@ -47,7 +52,9 @@ impl Default for PolicySettings {
     fn default() -> Self {
         let Policy { fs, mcp, call_seconds, strict, .. } = Policy::default();
         let (allow, ask, deny) = (Vec::new(), Vec::new(), Vec::new());
-        Self { call_seconds, strict, allow, ask, deny, fs: fs.into(), mcp: mcp.into() }
+        let (runs_later, secrets) = (Verdict::Ask, Verdict::Ask);
+        let (fs, mcp) = (fs.into(), mcp.into());
+        Self { call_seconds, strict, allow, ask, deny, runs_later, secrets, fs, mcp }
     }
 }
 
@@ -82,12 +89,23 @@ impl From<&PolicySettings> for Policy {
         let (allow, ask, deny) =
             (settings.allow.clone(), settings.ask.clone(), settings.deny.clone());
         let rules = RuleSet { from: Source::Settings, allow, ask, deny };
+        // A set of its own, so that it never widens what the others restrict.
+        let mut kinds = RuleSet::none(Source::Settings);
+        let verdicts =
+            [(FileKind::RunsLater, settings.runs_later), (FileKind::Secrets, settings.secrets)];
+        for (kind, verdict) in verdicts {
+            match verdict {
+                Verdict::Allow => {}
+                Verdict::Ask => kinds.ask.push(ToolPattern::about(kind)),
+                Verdict::Deny => kinds.deny.push(ToolPattern::about(kind)),
+            }
+        }
         Self {
             fs: FsPolicy { enabled, max_read_bytes, max_write_bytes },
             mcp: McpPolicy { enabled: mcp_enabled, allowed_servers },
             call_seconds: settings.call_seconds,
             strict: settings.strict,
-            rules: Some(rules).filter(|rules| !rules.is_empty()).into_iter().collect(),
+            rules: [rules, kinds].into_iter().filter(|rules| !rules.is_empty()).collect(),
             patches_state: false,
             tells_patches: false,
             tells_moves: false,

@@ -1,5 +1,6 @@
 //! Globs that select the files to search.
 
+use crewagent_core::policy::names::FileKind;
 use crewagent_core::refusal::Refusal;
 use crewagent_core::vpath::{Mount, VPath, with_mounts};
 use crewagent_format::wording::quoted;
@@ -21,10 +22,15 @@ pub(super) struct Globs {
     named: Vec<String>,
     /// Length of the searched path, with its slash.
     base: usize,
+    hides_secrets: bool,
 }
 
 impl Globs {
-    pub(super) fn new(globs: &[String], path: &VPath) -> Result<Self, Box<Refusal>> {
+    pub(super) fn new(
+        globs: &[String],
+        path: &VPath,
+        hides_secrets: bool,
+    ) -> Result<Self, Box<Refusal>> {
         if globs.len() > MAX_GLOBS {
             return Err(invalid(format!("There are more than {MAX_GLOBS} globs.")));
         }
@@ -52,6 +58,7 @@ impl Globs {
             excluded: excluded.build().map_err(|error| not_a_glob("list", &error))?,
             named,
             base: if base == 0 { 0 } else { base + 1 },
+            hides_secrets: hides_secrets && path.mount() == Mount::Project,
         })
     }
 
@@ -62,7 +69,8 @@ impl Globs {
 
     /// Returns true if a glob excludes a file or folder.
     pub(super) fn excludes(&self, path: &str) -> bool {
-        !self.excluded.is_empty() && self.matches(&self.excluded, path)
+        let is_excluded = !self.excluded.is_empty() && self.matches(&self.excluded, path);
+        is_excluded || (self.hides_secrets && FileKind::Secrets.covers(path))
     }
 
     /// Returns true if a path was given without a wildcard, leads to such a path, or lies below one.
@@ -132,7 +140,7 @@ mod tests {
     fn check_wanted(globs: &[&str], base: &str, wanted: &[&str], unwanted: &[&str]) {
         let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
         let path = VPath::new(Mount::Project, base).unwrap();
-        let compiled = Globs::new(&globs, &path).unwrap();
+        let compiled = Globs::new(&globs, &path, false).unwrap();
         for file in wanted {
             assert!(compiled.wants_file(file), "{globs:?} {file}");
         }
@@ -171,17 +179,17 @@ mod tests {
             ("", "empty"),
             ("[z-a]", "range"),
         ] {
-            let refusal = Globs::new(&[glob.to_owned()], &path).err().unwrap();
+            let refusal = Globs::new(&[glob.to_owned()], &path, false).err().unwrap();
             assert!(refusal.message.contains(why), "{glob}: {}", refusal.message);
         }
-        assert!(Globs::new(&vec!["a".to_owned(); 65], &path).is_err());
-        assert!(Globs::new(&["x".repeat(513)], &path).is_err());
+        assert!(Globs::new(&vec!["a".to_owned(); 65], &path, false).is_err());
+        assert!(Globs::new(&["x".repeat(513)], &path, false).is_err());
     }
 
     #[test]
     fn a_named_file_is_wanted_with_the_folders_on_the_way() {
         let path = VPath::new(Mount::Project, "").unwrap();
-        let globs = Globs::new(&["@project/artifacts/epics.md".to_owned()], &path).unwrap();
+        let globs = Globs::new(&["@project/artifacts/epics.md".to_owned()], &path, false).unwrap();
         for named in ["artifacts", "artifacts/epics.md"] {
             assert!(globs.names(named), "{named}");
         }

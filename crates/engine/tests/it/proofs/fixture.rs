@@ -20,7 +20,7 @@ use crewagent_engine::tool_server::ToolServers;
 use tempfile::TempDir;
 
 use super::twelve::{AGAIN, COLOUR, GO_ON, ONCE, Piece, PieceModel};
-use crate::golden_fixture::tree;
+use crate::golden_fixture::{ask_about_no_names, tree};
 use crate::support::write_all;
 
 /// A piece, and a place to play it.
@@ -83,6 +83,7 @@ impl ProofFixture {
         let package = scratch.path().join("package");
         write_all(&package, piece.package.clone());
         let store = Store::open(Some(scratch.path().join("home"))).unwrap();
+        ask_about_no_names(store.home());
         let installed = store.packages().import(&package, &mut || {}).unwrap().installed;
         let fixture = Self { piece: Arc::new(piece), scratch, installed };
         fixture.reset();

@@ -271,3 +271,24 @@ fn tools_that_are_switched_off_answer_so() {
         &["There is no tool"],
     );
 }
+
+#[test]
+fn a_search_leaves_out_secrets_that_may_not_be_read() {
+    use crewagent_core::policy::rules::{RuleSet, Source};
+
+    let ask = vec!["fs.*(secrets)".parse().unwrap()];
+    let rules = vec![RuleSet { ask, ..RuleSet::none(Source::Settings) }];
+    let asking = ToolsFixture {
+        policy: crewagent_core::policy::Policy { rules, ..Default::default() },
+        ..ToolsFixture::new()
+    };
+    for (fixture, expected) in [(asking, 1), (ToolsFixture::new(), 3)] {
+        fixture.put("@project/.env", "token=1\n").put("@project/a.md", "token\n");
+        fixture.put("@project/keys/id_rsa", "token\n");
+        let told = fixture.call("fs.search", json!({"query": "token"})).json;
+        assert_eq!(told["stats"]["matchesFound"], expected, "{told}");
+        let alone = json!({"query": "token", "path": "@project/.env"});
+        let told = fixture.call("fs.search", alone).json;
+        assert_eq!(told["ok"], expected == 3, "{told}");
+    }
+}

@@ -117,6 +117,8 @@ export const texts = {
   'setting.policy.allow': 'Exceptions: tools that are allowed',
   'setting.policy.ask': 'Tools that ask first',
   'setting.policy.deny': 'Tools that are denied',
+  'setting.policy.runs-later': 'Changes of files that programs run later, such as Makefile: ask, allow or deny',
+  'setting.policy.secrets': 'Files that usually hold secrets, such as .env: ask, allow or deny',
   'setting.policy.fs.enabled': 'File tools',
   'setting.policy.fs.max-read-bytes': 'The largest read',
   'setting.policy.fs.max-write-bytes': 'The largest write',

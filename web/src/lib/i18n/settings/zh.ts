@@ -119,6 +119,8 @@ export const texts: Record<keyof typeof en, string> = {
   'setting.policy.allow': '例外允许的工具',
   'setting.policy.ask': '需先询问的工具',
   'setting.policy.deny': '禁止的工具',
+  'setting.policy.runs-later': '修改以后会被其他程序执行的文件（如 Makefile）：ask、allow 或 deny',
+  'setting.policy.secrets': '通常含有密钥的文件（如 .env）：ask、allow 或 deny',
   'setting.policy.fs.enabled': '文件工具',
   'setting.policy.fs.max-read-bytes': '单次读取上限',
   'setting.policy.fs.max-write-bytes': '单次写入上限',
