@@ -66,11 +66,11 @@ impl Outcome {
         let mut lines = causes.iter().map(|cause| paint::printable_lines(cause));
         console.error(format_args!(
             "{} {}",
-            paint::styled(ERROR, text!("error:", "错误：")),
+            paint::styled(ERROR, text!("error:", "错误:")),
             lines.next().unwrap_or_default()
         ));
         for cause in lines {
-            console.error(format_args!("  {} {cause}", text!("because:", "原因：")));
+            console.error(format_args!("  {} {cause}", text!("because:", "原因:")));
         }
         if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(Halt::Model(_)))) {
             Self::ModelFailed

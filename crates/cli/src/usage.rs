@@ -14,7 +14,7 @@ use crate::paint::{self, ACCENT, ERROR};
 pub(crate) fn exit(error: &clap::Error) -> ! {
     match chinese(error) {
         Some(text) if current() == Language::Chinese => {
-            Console::new().error(format_args!("{} {text}", paint::styled(ERROR, "错误：")));
+            Console::new().error(format_args!("{} {text}", paint::styled(ERROR, "错误:")));
             leave(error.exit_code())
         }
         Some(_) | None => error.exit(),

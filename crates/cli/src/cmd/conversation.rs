@@ -259,7 +259,7 @@ impl<'s> ConversationDriver<'s> {
             runs.into_iter().flatten().flat_map(|run| run.opening().to_vec()).collect();
         opening.iter().for_each(|event| self.show_event(event, console));
         if let Some(trouble) = self.conversation.trouble() {
-            let warning = paint::styled(paint::WARNING, text!("warning:", "警告："));
+            let warning = paint::styled(paint::WARNING, text!("warning:", "警告:"));
             let trouble = paint::printable_lines(trouble);
             console.error(say!(
                 "{warning} {trouble}; the conversation goes on without it",

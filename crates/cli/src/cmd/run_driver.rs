@@ -333,7 +333,7 @@ impl CostWarning {
             "不知道这个模型的价格，--max-cost 无法让运行停下；请用 `crewagent models add NAME --price IN,OUT` 给出价格，或设置 --max-tokens N"
         );
         console
-            .error(format_args!("{} {words}", paint::styled(WARNING, text!("warning:", "警告："))));
+            .error(format_args!("{} {words}", paint::styled(WARNING, text!("warning:", "警告:"))));
     }
 }
 

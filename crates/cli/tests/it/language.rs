@@ -10,7 +10,7 @@ fn help_and_mistakes_are_chinese_where_that_is_asked_for() {
     let mistake = world.run(&["--lang=zh", "rnu"]);
     assert!(mistake.code == 2 && mistake.err.contains("没有命令“rnu”"), "{mistake:?}");
     let error = world.run(&["package", "show", "nope", "--lang", "zh"]);
-    assert!(error.code == 2 && error.err.starts_with("错误："), "{error:?}");
+    assert!(error.code == 2 && error.err.starts_with("错误:"), "{error:?}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ pub(crate) fn announce(package: &Package, console: &mut Console) {
         console.error(say!(
             "{} {name} says that its steps need the network",
             "{} {name} 声明其步骤需要联网",
-            paint::styled(WARNING, text!("note:", "注意："))
+            paint::styled(WARNING, text!("note:", "注意:"))
         ));
     }
 }

@@ -81,7 +81,7 @@ fn human(packages: &[CheckedPackage], args: &ValidateArgs, console: &mut Console
         console.line(say!(
             "\n{} not every package is valid",
             "\n{} 有的包无效",
-            paint::styled(ERROR, text!("error:", "错误："))
+            paint::styled(ERROR, text!("error:", "错误:"))
         ));
     }
 }

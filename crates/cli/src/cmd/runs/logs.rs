@@ -29,7 +29,7 @@ pub(super) fn run(
     for note in &view.recovered.notes {
         let note = paint::printable(note);
         console
-            .error(format_args!("{} {note}", paint::styled(WARNING, text!("warning:", "警告："))));
+            .error(format_args!("{} {note}", paint::styled(WARNING, text!("warning:", "警告:"))));
     }
     Ok(Outcome::Done)
 }

@@ -100,7 +100,7 @@ impl RunReport<'_> {
             let trouble = paint::printable(trouble);
             text.push_str(&format!(
                 "\n{} {trouble}\n",
-                paint::styled(WARNING, text!("warning:", "警告："))
+                paint::styled(WARNING, text!("warning:", "警告:"))
             ));
         }
         let (words, commands) = self.next();

@@ -126,8 +126,8 @@ pub(super) fn secret(error: &SecretError) -> String {
         }
         SecretError::Keyring(why) => format!("无法使用系统钥匙串：{why}"),
         SecretError::NotAKey(why) => format!("这不可能是密钥：{why}"),
-        SecretError::Missing { model, .. } => format!(
-            "模型 `{model}` 没有密钥；用 `crewagent models add {model} --key-stdin` 保存，或设置服务商的环境变量"
+        SecretError::Missing { model, problem, .. } => format!(
+            "模型 `{model}` 没有密钥（{problem}）；用 `crewagent models add {model} --key-stdin` 保存，或设置服务商的环境变量"
         ),
         SecretError::Header { model, header, variable } => format!(
             "模型 `{model}` 的请求头 `{header}` 取自环境变量 `{variable}`，而它没有设置；请设置"
