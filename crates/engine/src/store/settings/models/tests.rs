@@ -123,7 +123,7 @@ fn a_mistake_in_a_profile_is_told_with_its_line() {
         "[models.a]\nmodel = \"m\"\n\n[models.a.changes]\nstream = true\nstreams = false\n",
         &["line 6", "did you mean `stream`?"],
     );
-    check_wrong("[profiles.p]\nstream = \"yes\"\n", &["line 2", "boolean"]);
+    check_wrong("[profiles.p]\nstream = \"yes\"\n", &["line 2", "true or false"]);
     check_wrong("[profiles.p]\nbase = \"x\"\n", &["line 2", "no built-in profile", "generic"]);
     check_wrong(
         "[models.a]\nmodel = \"m\"\nchanges = { base = \"generic\" }\n",
