@@ -23,9 +23,16 @@ const ANSWERS: &str = "a, an, the, and, or, of, to, in, on, at, for, with, is, i
     好, 好的, 是, 是的, 不, 不是, 不要, 可以, 继续, 谢谢, 你好, 下一步, 没有, 对";
 const ARTICLES: &[&str] = &["a", "an", "the"];
 
+/// Minimum weight of a line that may be the beginning of several words of the menu.
+const MIN_BEGINNING: usize = 2;
+/// Minimum weight of a line that may be a word of the menu with two letters swapped. Shorter ones are words themselves.
+const MIN_SWAPPED: usize = 5;
+
 /// Similarity of a line to a text, in the order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Closeness {
+    /// The line is the text with two neighbouring letters swapped.
+    Swapped,
     /// The line is part of the text, but ends inside a word.
     Part,
     /// The line consists of some of the text's words.
@@ -50,7 +57,9 @@ pub(super) struct Rank(Closeness, Pool);
 impl Rank {
     pub(super) fn confidence(self) -> Confidence {
         match self {
-            Self(Closeness::Part, Pool::Description) => Confidence::Low,
+            Self(Closeness::Swapped, _) | Self(Closeness::Part, Pool::Description) => {
+                Confidence::Low
+            }
             Self(Closeness::Part, Pool::Word) | Self(_, Pool::Description) => Confidence::Medium,
             Self(Closeness::WholeWords | Closeness::Request | Closeness::Same, Pool::Word) => {
                 Confidence::High
@@ -61,6 +70,7 @@ impl Rank {
     /// Describes the match, for the reason of a command.
     pub(super) fn says(self, word: &str) -> String {
         let found = match self.0 {
+            Closeness::Swapped => "with two letters swapped it is",
             Closeness::Part => "the letters are part of",
             Closeness::WholeWords | Closeness::Request | Closeness::Same => "the words match",
         };
@@ -72,6 +82,11 @@ impl Rank {
 
     pub(super) fn pool(self) -> Pool {
         self.1
+    }
+
+    /// Returns true if the line is the text, with nothing missing.
+    pub(super) fn is_whole(self) -> bool {
+        self.0 >= Closeness::Request
     }
 }
 
@@ -114,10 +129,21 @@ impl Query {
             Closeness::WholeWords
         } else if heavy && text.has_letters(&self.words) {
             Closeness::Part
+        } else if pool == Pool::Word
+            && self.request.weight() >= MIN_SWAPPED
+            && text.request().is_swapped(&self.request)
+        {
+            Closeness::Swapped
         } else {
             return None;
         };
         Some(Rank(closeness, pool))
+    }
+
+    /// Returns true if a word of the menu begins with the line and is longer.
+    pub(super) fn begins(&self, text: &str) -> bool {
+        let text = Tokens::of(&folded(text));
+        self.weight >= MIN_BEGINNING && text != self.words && text.0.starts_with(&self.words.0)
     }
 }
 
@@ -158,6 +184,14 @@ impl Tokens {
 
     fn has_letters(&self, other: &Self) -> bool {
         !other.is_empty() && self.0.contains(other.0.trim_start())
+    }
+
+    /// Returns true if the other text is this one with two neighbouring letters swapped.
+    fn is_swapped(&self, other: &Self) -> bool {
+        let pairs = self.0.chars().zip(other.0.chars());
+        let differ: Vec<_> = pairs.enumerate().filter(|(_, (one, other))| one != other).collect();
+        let [(at, (a, b)), (next, (c, d))] = differ.as_slice() else { return false };
+        self.0.len() == other.0.len() && at + 1 == *next && a == d && b == c
     }
 
     fn without_leading(mut self, phrases: &str) -> Self {
@@ -222,6 +256,7 @@ mod tests {
     fn whole_words_beat_parts_and_triggers_beat_descriptions() {
         let rank = |pool, text| Query::new("story").unwrap().rank(text, pool);
         let ranks = [
+            rank(Pool::Word, "stroy"),
             rank(Pool::Description, "Tell storyboards"),
             rank(Pool::Word, "storyboard"),
             rank(Pool::Description, "Tell a story"),
@@ -230,5 +265,20 @@ mod tests {
         ];
         assert!(ranks.is_sorted() && ranks.iter().all(Option::is_some), "{ranks:?}");
         assert_eq!(rank(Pool::Word, "stories"), None);
+    }
+
+    #[test]
+    fn two_neighbouring_letters_may_be_swapped() {
+        let check = |line: &str, word: &str, expected: bool| {
+            let rank = Query::new(line).unwrap().rank(word, Pool::Word);
+            assert_eq!(rank.is_some(), expected, "{line} {word}");
+        };
+        check("tirage", "triage", true);
+        check("run tirage please", "triage", true);
+        check("creat estory", "create-story", true);
+        check("tiraeg", "triage", false);
+        check("traige", "triages", false);
+        check("egairt", "triage", false);
+        check("from", "form", false);
     }
 }

@@ -15,8 +15,9 @@ use super::{Candidate, Command, Confidence, Routed, Surface, Target, Unclear, ab
 /// 3. A word of the menu is its item: the trigger, the cmd, an alias, the code of the description, or the word of a
 ///    handler. If items share a word, the first one gets it; a handler comes before its own item.
 /// 4. `*menu`, `*help`, `*dismiss`, `*exit`, `*quit` and `*resume` work in every menu.
-/// 5. A similar text is its item if no other item is as similar.
-/// 6. All else is conversation.
+/// 5. The beginning of several words of the menu asks which one.
+/// 6. A similar text is its item if no other item is as similar.
+/// 7. All else is conversation.
 ///
 /// An item without work of its own does that of its only handler, or asks which of several. Without handlers it is
 /// the builtin that its word names, such as `*menu` or `*dismiss`, or else conversation.
@@ -90,6 +91,19 @@ impl<'a> VisibleItem<'a> {
         let word = || self.phrases.iter().find_map(|(_, phrase)| phrase.texts().next());
         let description = self.item.description.trim();
         if description.is_empty() { word().unwrap_or_default() } else { description }
+    }
+
+    /// Returns the handlers with a word that begins with the line, else the item if it has one.
+    fn begun(&self, query: &Query) -> Vec<RouteChoice<'_, 'a>> {
+        let begins = |phrase: &Phrase<'_>| phrase.texts().any(|text| query.begins(text));
+        let has_begun = |choice: &RouteChoice<'_, 'a>| {
+            choice.handler.and_then(|handler| handler.phrase.as_ref()).is_some_and(begins)
+        };
+        let handlers: Vec<_> = self.each_handler().filter(has_begun).collect();
+        if handlers.is_empty() && self.phrases.iter().any(|(_, phrase)| begins(phrase)) {
+            return vec![self.itself()];
+        }
+        handlers
     }
 
     /// Ranks how well a line matches the item or its handlers, with the matching choices and the reason. A matching
@@ -244,7 +258,14 @@ fn builtin(word: &str) -> Option<Command> {
 fn similar(menu: &[VisibleItem<'_>], line: &str) -> Option<Routed> {
     let query = Query::new(line)?;
     let found: Vec<_> = menu.iter().filter_map(|entry| entry.similar(&query)).collect();
-    let top = found.iter().map(|(rank, _, _)| *rank).max()?;
+    let top = found.iter().map(|(rank, _, _)| *rank).max();
+    let begun: Vec<_> = menu.iter().flat_map(|entry| entry.begun(&query)).collect();
+    if begun.len() > 1 && !top.is_some_and(Rank::is_whole) {
+        let candidates: Vec<_> = begun.into_iter().map(RouteChoice::candidate).collect();
+        let reason = format!("{} begin like this", candidates.len());
+        return Some(clarify(Unclear::SeveralMatch, candidates, Confidence::Medium, reason));
+    }
+    let top = top?;
     let found = found.into_iter().filter(|(rank, _, _)| *rank == top);
     let found: Vec<_> = found
         .flat_map(|(_, choices, says)| {

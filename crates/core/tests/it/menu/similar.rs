@@ -34,13 +34,21 @@ fn something_similar_is_its_item_if_it_is_the_only_one() {
             ("anoth", "4 low review"),
             // Whole words of a description before a part of a trigger.
             ("look", "3 high retro"),
+            // The beginning of several triggers.
+            ("re", "several 3 4"),
+            ("Re!", "several 3 4"),
             // Too short to be more than chance.
-            ("re", "chat"),
             ("c", "chat"),
+            ("cr", "chat"),
+            ("va", "chat"),
             ("st", "chat"),
             ("wri", "chat"),
-            // Misspelt is not similar.
-            ("craete-story", "chat"),
+            // Two letters swapped.
+            ("craete-story", "1 low story"),
+            ("reveiw", "4 low review"),
+            // Misspelt otherwise is not similar.
+            ("creaet-stroy", "chat"),
+            ("crate-story", "chat"),
         ],
     );
     let levels = agent(vec![
@@ -121,6 +129,33 @@ fn what_matches_equally_well_is_asked_about() {
         answer: number.to_string(),
     };
     assert_eq!(candidates, [one(1, "Write a story"), one(2, "Read a story")]);
+}
+
+#[test]
+fn the_beginning_of_several_words_is_asked_about() {
+    let agent = agent(vec![
+        item("plan-sprint", "Say what to do", "sprint"),
+        item("planning", "Say who does it", "who"),
+        item("plan", "Say it all", "all"),
+        item("triage", "Sort what came in", "triage"),
+        item("", "Find out why it is slow", "trace"),
+        item("trace", "Find out why it is slow", "trace"),
+    ]);
+    check(
+        &agent,
+        &[
+            ("plan", "3 exact all"),
+            ("pla", "several 1 2 3"),
+            ("pl", "several 1 2 3"),
+            ("PL", "several 1 2 3"),
+            ("plan sprint", "1 high sprint"),
+            ("plan-s", "1 medium sprint"),
+            ("tr", "several 4 6"),
+            ("tri", "4 medium triage"),
+            ("tirage", "4 low triage"),
+            ("t", "chat"),
+        ],
+    );
 }
 
 #[test]
