@@ -99,6 +99,8 @@ function takeEvent(view: View, event: Event): void {
       note(view, event, event.agentId ? 'agent' : 'dismissed', event.agentId ?? '');
       break;
     case 'command.resolved':
+      // Conversation follows as the user's input.
+      if (event.command === 'Chat') break;
       view.rows.push({ ...head(event), kind: 'user', text: event.text, nodeId: undefined });
       view.rows.push({
         ...head(event),

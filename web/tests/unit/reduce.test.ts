@@ -227,6 +227,19 @@ describe('rows', () => {
   });
 });
 
+describe('a command', () => {
+  const head = { time: '2026-11-15T09:00:00.000Z', runId: 'r' };
+  const resolved = (command: string): Event =>
+    ({ ...head, seq: 1, type: 'command.resolved', text: 'hello', command, confidence: 'low', reason: 'nothing in the menu matches' }) as unknown as Event;
+  const input = { ...head, seq: 2, type: 'user.input', text: 'hello' } as unknown as Event;
+  const kinds = (events: Event[]): string[] => reduce(emptyView(), events).rows.map((row) => row.kind);
+
+  it('is shown with its text, and conversation once, as what the user said', () => {
+    expect(kinds([resolved('ShowMenu')])).toEqual(['user', 'command']);
+    expect(kinds([resolved('Chat'), input])).toEqual(kinds([input]));
+  });
+});
+
 describe('a run that goes on from another one', () => {
   it('stands inside of the call that it was forked in', () => {
     const [started] = journal('called-workflow');

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crewagent_core::event::{
-    Answer, Channel, CommandResolved, ConversationEvent, Event, EventKind, Finish, FrameEntered,
-    FrameEvent, FrameHeld, FrameLeft, ModelEvent, ModelInstructed, Phase, Reason, Reply, RunEvent,
-    RunResumed, StateChange, StateEvent, UserAsked, UserEvent, UserInput,
+    Answer, Channel, ConversationEvent, Event, EventKind, Finish, FrameEntered, FrameEvent,
+    FrameHeld, FrameLeft, ModelEvent, ModelInstructed, Phase, Reason, Reply, RunEvent, RunResumed,
+    StateChange, StateEvent, UserAsked, UserEvent, UserInput,
 };
 use crewagent_core::payload::Payload;
 use crewagent_core::question::Question;
@@ -241,10 +241,10 @@ impl Screen {
                 let line = format!("  · {}\n", paint::printable(subject));
                 self.lines(&paint::styled(QUIET, line), out);
             }
-            ConversationEvent::CommandResolved(CommandResolved { text, .. })
-                if self.view == EventSource::Record =>
+            ConversationEvent::CommandResolved(resolved)
+                if self.view == EventSource::Record && !resolved.is_chat() =>
             {
-                self.block(&user(text), out);
+                self.block(&user(&resolved.text), out);
             }
             ConversationEvent::CommandResolved(_)
             | ConversationEvent::Started(_)

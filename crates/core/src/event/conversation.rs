@@ -68,14 +68,14 @@ pub struct AgentChanged {
     pub agent_id: Option<String>,
 }
 
-/// The input was interpreted as a command. Its result follows.
+/// The input was interpreted with the menu of the agent: as a command, whose result follows, or as conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CommandResolved {
     /// Input of the user.
     pub text: Payload,
-    /// Command, such as `StartWorkflow` or `ClarifyChoice`.
+    /// Command, such as `StartWorkflow` or `ClarifyChoice`; `Chat` if the input is conversation and follows as such.
     pub command: String,
     /// Confidence of the interpretation.
     pub confidence: Confidence,
@@ -90,6 +90,16 @@ pub struct CommandResolved {
     /// Reason why the command cannot be executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<MenuError>,
+}
+
+impl CommandResolved {
+    /// Command of input that is conversation.
+    pub const CHAT: &str = "Chat";
+
+    /// Returns true if the input is conversation, so that it follows as input of the user.
+    pub fn is_chat(&self) -> bool {
+        self.command == Self::CHAT
+    }
 }
 
 /// The model gets the instruction that the user chose from the menu.

@@ -31,6 +31,7 @@ impl Conversation<'_> {
                 if let Some(command) = GlobalCommand::of(words, STARS) {
                     return self.command(command, tell);
                 }
+                self.record(words, &routed, CommandResolved::CHAT, &Reaction::Work, tell)?;
                 self.name_after(words)?;
                 self.own_run.say(words, tell)?;
                 return Ok(Reaction::Work);

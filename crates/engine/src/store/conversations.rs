@@ -301,7 +301,9 @@ fn conversation(folder: &Folder, id: &RunId) -> Result<ConversationSummary, RunE
 fn excerpt(event: &Event, blobs: &Blobs, wanted: &str) -> Option<String> {
     let text = match &event.kind {
         EventKind::User(UserEvent::Input(input)) => blobs.resolve(&input.text).ok()?.to_string(),
-        EventKind::Conversation(ConversationEvent::CommandResolved(resolved)) => {
+        EventKind::Conversation(ConversationEvent::CommandResolved(resolved))
+            if !resolved.is_chat() =>
+        {
             blobs.resolve(&resolved.text).ok()?.to_string()
         }
         EventKind::Model(ModelEvent::Replied(replied)) => replied.reply.content.clone()?,
