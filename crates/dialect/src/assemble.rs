@@ -148,6 +148,9 @@ impl Assembler {
         }
         match json::parse_piece(data) {
             Ok(event) => self.event(&event, &Hints::of(data), tell)?,
+            Err(error) if json::has_too_much(&error) => {
+                return Err(Fault::new(FaultKind::TooLong));
+            }
             Err(error) => {
                 self.doubt = Some(Doubt { is_cut: error.is_eof(), fault: nonsense(data) })
             }
@@ -239,6 +242,9 @@ impl Assembler {
         let event = match json::parse(text) {
             Ok(event) => event,
             Err(error) if error.is_eof() => return Err(Fault::new(FaultKind::CutOff)),
+            Err(error) if json::has_too_much(&error) => {
+                return Err(Fault::new(FaultKind::TooLong));
+            }
             Err(_) => return Err(Fault::of_response(200, None, None, body)),
         };
         assembler.event(&event, &Hints::of(text), &mut tell)?;

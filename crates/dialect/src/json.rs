@@ -1,8 +1,9 @@
-//! JSON as servers write it, with escapes that are half a character.
+//! JSON as servers write it, with escapes that are half a character, and with a budget of values.
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use crewagent_format::syntax::json::ValueCounter;
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
 /// Fields that every piece of a stream repeats and that are not used.
@@ -10,6 +11,7 @@ const REPEATED: &[&str] = &["id", "created", "model", "system_fingerprint", "ser
 
 /// Parses a piece of a stream, like [`parse`], without the repeated fields.
 pub(super) fn parse_piece(text: &str) -> serde_json::Result<Json> {
+    check_values(text)?;
     match serde_json::from_str(text) {
         Ok(Slim(object)) => Ok(Json::Object(object)),
         Err(_) => parse(text),
@@ -50,6 +52,7 @@ impl<'de> Deserialize<'de> for Slim {
 
 /// Parses JSON. An escaped surrogate without its other half, which no Rust text can hold, becomes U+FFFD.
 pub(super) fn parse(text: &str) -> serde_json::Result<Json> {
+    check_values(text)?;
     match serde_json::from_str(text) {
         Err(error) if !error.is_eof() && text.contains("\\u") => match whole_characters(text) {
             Some(text) => serde_json::from_str(&text),
@@ -57,6 +60,19 @@ pub(super) fn parse(text: &str) -> serde_json::Result<Json> {
         },
         read => read,
     }
+}
+
+/// Refuses a text with more values than a document may have.
+fn check_values(text: &str) -> serde_json::Result<()> {
+    if ValueCounter::is_too_much(text) {
+        return Err(serde_json::Error::custom("too many values"));
+    }
+    Ok(())
+}
+
+/// Returns true if a text was refused because it has too many values. A text that is no JSON has an error of its syntax.
+pub(super) fn has_too_much(error: &serde_json::Error) -> bool {
+    error.is_data()
 }
 
 /// Returns the text with lone surrogates replaced, if there are any.
@@ -131,6 +147,17 @@ mod tests {
         assert_eq!(read(r#"{"\u0069d":"a","b":"\ud83d"}"#), json!({"id": "a", "b": "\u{fffd}"}));
         assert_eq!(read("[1]"), json!([1]));
         assert!(parse_piece(r#"{"id":"a"#).unwrap_err().is_eof());
+    }
+
+    #[test]
+    fn a_text_has_a_budget_of_values() {
+        let list = |values: usize| format!("[{}1]", "1,".repeat(values - 2));
+        for read in [parse, parse_piece] {
+            assert!(read(&list(500_000)).is_ok());
+            assert!(has_too_much(&read(&list(500_001)).unwrap_err()));
+        }
+        assert!(!has_too_much(&parse("[1,").unwrap_err()));
+        assert!(!has_too_much(&parse("[1,]").unwrap_err()));
     }
 
     #[test]

@@ -4,10 +4,12 @@ use serde_json::map::Entry;
 use serde_json::{Map, Value as Json};
 
 use super::budget::Budget;
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 
 /// Fields of a detail whose text arrives in pieces. The others arrive once, or are repeated.
 const IN_PIECES: &[&str] = &["text", "summary", "data"];
+/// Maximum number of details of a message. A piece is compared with all of them.
+const DETAILS: usize = 4096;
 
 /// Appends to a text.
 pub(super) fn append(extra: &mut Map<String, Json>, key: &str, text: &str) {
@@ -37,11 +39,11 @@ pub(super) fn merge(
     match (extra.get_mut(key), value) {
         (_, Json::String(text)) => append(extra, key, text),
         (Some(Json::Array(details)), Json::Array(more)) if key == "reasoning_details" => {
-            more.iter().for_each(|detail| add_detail(details, detail));
+            more.iter().try_for_each(|detail| add_detail(details, detail))?;
         }
         (_, Json::Array(more)) if key == "reasoning_details" => {
             let mut details = Vec::new();
-            more.iter().for_each(|detail| add_detail(&mut details, detail));
+            more.iter().try_for_each(|detail| add_detail(&mut details, detail))?;
             extra.insert(key.to_owned(), details.into());
         }
         (Some(before), value) => overlay(before, value),
@@ -69,16 +71,21 @@ fn overlay(before: &mut Json, value: &Json) {
     }
 }
 
-/// Adds a piece to the detail that it belongs to.
-fn add_detail(details: &mut Vec<Json>, piece: &Json) {
-    let Json::Object(fields) = piece else {
-        details.push(piece.clone());
-        return;
+/// Adds a piece to the detail that it belongs to, or fails if there are too many.
+fn add_detail(details: &mut Vec<Json>, piece: &Json) -> Result<(), Fault> {
+    let same = match piece {
+        Json::Object(fields) => {
+            let same = details.iter_mut().rev().find(|detail| is_same(detail, piece));
+            same.and_then(Json::as_object_mut).zip(Some(fields))
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) => None,
     };
-    let Some(Json::Object(detail)) = details.iter_mut().rev().find(|detail| is_same(detail, piece))
-    else {
+    let Some((detail, fields)) = same else {
+        if details.len() >= DETAILS {
+            return Err(Fault::new(FaultKind::TooLong));
+        }
         details.push(piece.clone());
-        return;
+        return Ok(());
     };
     for (key, value) in fields {
         match value.as_str().filter(|_| IN_PIECES.contains(&key.as_str())) {
@@ -88,6 +95,7 @@ fn add_detail(details: &mut Vec<Json>, piece: &Json) {
             }
         }
     }
+    Ok(())
 }
 
 /// Returns true if a piece belongs to a detail: by its type, then its index, then its id.
@@ -167,6 +175,17 @@ mod tests {
             &[json!({"g": {"a": {"b": 1}}}), json!({"g": {"a": {"c": "s"}, "d": null}})],
             json!({"g": {"a": {"b": 1, "c": "s"}}}),
         );
+    }
+
+    #[test]
+    fn a_message_has_a_limit_of_details() {
+        let details = |count: usize| Json::from_iter((0..count).map(|at| json!({ "id": at })));
+        let add = |count: usize| {
+            let mut budget = Budget::new(usize::MAX);
+            merge(&mut Map::new(), "reasoning_details", &details(count), &mut budget)
+        };
+        assert!(add(DETAILS).is_ok());
+        assert_eq!(add(DETAILS + 1).unwrap_err().kind, FaultKind::TooLong);
     }
 
     #[test]

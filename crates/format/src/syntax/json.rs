@@ -1,5 +1,6 @@
 //! Reads JSON into a [`Tree`]. `serde_json` parses; its raw values tell the position of each part.
 
+mod count;
 mod words;
 
 use std::fmt;
@@ -8,6 +9,7 @@ use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+pub use self::count::ValueCounter;
 use super::{Entry, Keys, SyntaxError, Tree, Value};
 use crate::code::Code;
 use crate::text::Span;
