@@ -8,6 +8,11 @@ use serde_json::{Map, Value as Json};
 
 use crate::payload::Payload;
 
+/// Maximum bytes of the ids of the calls in one reply. Some providers keep a signature of several KiB in an id.
+const IDS_BYTES: usize = 16 << 10;
+/// Maximum bytes of a tool's name; that of a known tool is far shorter.
+const NAME_BYTES: usize = 256;
+
 /// One message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "role", rename_all = "lowercase")]
@@ -89,6 +94,32 @@ enum FunctionKind {
 struct WireFunction {
     name: String,
     arguments: Payload,
+}
+
+/// Room for the ids of the calls in one reply. Every later request repeats them, and they are never cut.
+#[derive(Debug)]
+pub struct IdRoom {
+    left: usize,
+}
+
+impl Default for IdRoom {
+    fn default() -> Self {
+        Self { left: IDS_BYTES }
+    }
+}
+
+impl IdRoom {
+    /// Returns true if an id has room, which it takes. A call whose id has none gets another one.
+    pub fn admits(&mut self, id: &str) -> bool {
+        let left = self.left.checked_sub(id.len());
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+}
+
+/// Returns the part of a tool's name that is kept.
+pub fn kept_name(name: &str) -> &str {
+    &name[..name.floor_char_boundary(NAME_BYTES)]
 }
 
 impl From<WireCall> for ToolCall {

@@ -320,6 +320,23 @@ fn calls_without_or_with_the_same_id_get_ids_of_their_own() {
 }
 
 #[test]
+fn ids_and_names_that_are_too_long_to_repeat_are_replaced() {
+    let mut play = Play::new();
+    let long = ToolCall { name: "n".repeat(1 << 20), ..call(&"i".repeat(1 << 20)) };
+    let many = (0..63).map(|at| call(&format!("{at:020000}")));
+    let tool_calls = std::iter::once(long).chain(many).collect();
+    let mut next = play.step(Input::Replied(Reply { tool_calls, ..Reply::default() }));
+    for _ in 0..63 {
+        job(next);
+        next = play.answered();
+    }
+    play.answered();
+    assert_eq!(play.sent()[4], "tool call_1_1");
+    let bytes: u64 = play.machine.context().messages().iter().map(|message| message.bytes()).sum();
+    assert!(bytes < 100_000, "{bytes}");
+}
+
+#[test]
 fn a_move_drops_the_traffic_and_tells_the_model_where_it_is() {
     let mut play = Play::new();
     play.calls(&[("fs.read", r#"{"path":"a"}"#)]);

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crewagent_core::message::ToolCall;
+use crewagent_core::message::{IdRoom, ToolCall, kept_name};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
@@ -305,22 +305,23 @@ impl JsonScan {
     }
 }
 
-/// Makes calls from drafts: every id is present and unique, known names are canonical, arguments are an object if
-/// possible.
+/// Makes calls from drafts: every id is present, unique and not too long, known names are canonical, arguments are an
+/// object if possible.
 pub(super) fn named(drafts: Vec<CallDraft>, names: &ToolNames) -> Vec<ToolCall> {
     let given: HashSet<String> = drafts.iter().map(|draft| draft.id.clone()).collect();
     let mut taken: HashSet<String> = HashSet::new();
     let mut calls = Vec::with_capacity(drafts.len());
+    let mut room = IdRoom::default();
     for (at, draft) in drafts.into_iter().enumerate() {
         let mut id = draft.id;
-        if id.is_empty() || taken.contains(&id) {
+        if id.is_empty() || taken.contains(&id) || !room.admits(&id) {
             id = format!("call_{}", at + 1);
             while given.contains(&id) || taken.contains(&id) {
                 id.push('x');
             }
         }
         taken.insert(id.clone());
-        let name = bare(&draft.name);
+        let name = bare(kept_name(&draft.name));
         let name = if name.is_empty() { NAMELESS } else { names.canonical(name) };
         let arguments = unwrapped(draft.arguments);
         calls.push(ToolCall {

@@ -1,5 +1,7 @@
 //! Tests with answers in pieces. Recordings of many servers are in `tests/corpus/`.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use super::*;
@@ -74,4 +76,31 @@ fn a_limit_holds_for_everything_together() {
     assembler.push(&thought, &mut |_| {}).unwrap();
     let fault = assembler.push(HELLO, &mut |_| {}).unwrap_err();
     assert_eq!(fault.kind, FaultKind::TooLong);
+}
+
+#[test]
+fn an_event_and_a_body_have_a_budget_of_values() {
+    let values = "1,".repeat(500_000);
+    let text = format!(r#"{{"choices":[{{"message":{{"x":[{values}1]}}}}]}}"#);
+    let mut assembler = Assembler::new(AnswerLimits::default());
+    assert_eq!(assembler.push(&text, &mut |_| {}).unwrap_err().kind, FaultKind::TooLong);
+    let limits = AnswerLimits::default();
+    let whole = Assembler::whole(text.as_bytes(), limits, &names(), CallsInText::All);
+    assert_eq!(whole.unwrap_err().kind, FaultKind::TooLong);
+}
+
+#[test]
+fn a_reply_has_room_for_the_ids_and_names_of_its_calls() {
+    let call = |index: usize, id: &str, name: &str| json!({"index": index, "id": id, "function": {"name": name, "arguments": "{}"}});
+    let calls: Vec<_> = (0..64).map(|at| call(at, &format!("{at:020000}"), "fs_read")).collect();
+    let long = [call(0, &"i".repeat(1 << 20), &"n".repeat(1 << 20)), call(1, "short", "fs_read")];
+    for calls in [calls, long.to_vec()] {
+        let data = json!({"choices": [{"delta": {"tool_calls": calls}, "finish_reason": "stop"}]});
+        let calls = assembled(&[&data.to_string()]).0.unwrap().tool_calls;
+        let ids: HashSet<&str> = calls.iter().map(|call| call.id.as_str()).collect();
+        assert_eq!(ids.len(), calls.len());
+        assert!(ids.iter().map(|id| id.len()).sum::<usize>() <= 16 << 10);
+        assert!(calls.iter().all(|call| call.name.len() <= 256));
+        assert_eq!(calls[1].id == "short", calls.len() == 2);
+    }
 }

@@ -13,7 +13,7 @@ use super::{CallFiles, CallJob, Effect, Machine, Moves, Stance, Whole, tell};
 use crate::event::{
     Answer, EventKind, Finish, Phase, Reason, Reply, StateChange, ToolFinished, WrittenDigest,
 };
-use crate::message::ToolCall;
+use crate::message::{IdRoom, ToolCall, kept_name};
 use crate::prompt::{self, NotExecuted};
 use crate::refusal::RefusalCode;
 use crate::state::guard::Confirmation;
@@ -361,12 +361,16 @@ fn repairs(reply: &Reply) -> BTreeMap<String, Vec<String>> {
         .collect()
 }
 
-/// Gives every call a unique id, so that answers can be matched.
+/// Gives every call a unique id, so that answers can be matched. Ids and names that are too long to be repeated in every
+/// request are replaced, which older records may have.
 fn name_calls(reply: &mut Reply, turn: u64) {
-    let given: Vec<String> = reply.tool_calls.iter().map(|call| call.id.clone()).collect();
+    let given: HashSet<String> = reply.tool_calls.iter().map(|call| call.id.clone()).collect();
     let mut taken: HashSet<String> = HashSet::new();
+    let mut room = IdRoom::default();
     for (at, call) in reply.tool_calls.iter_mut().enumerate() {
-        if call.id.trim().is_empty() || taken.contains(&call.id) {
+        let kept = kept_name(&call.name).len();
+        call.name.truncate(kept);
+        if call.id.trim().is_empty() || taken.contains(&call.id) || !room.admits(&call.id) {
             let mut id = format!("call_{turn}_{}", at + 1);
             while taken.contains(&id) || given.contains(&id) {
                 id.push('x');
