@@ -25,6 +25,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize as _;
 
 use super::child::{self, ServerProcess, ServerProgram};
+use super::http::BoundedClient;
 use super::listener::NotificationListener;
 use super::reader::{Bounded, EndReason};
 use super::{STARTUP, SharedServer};
@@ -186,7 +187,8 @@ async fn link(
             let client =
                 connections(url, CONNECT).map_err(|error| ConnectFailure::Text(error.message))?;
             let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
-            let transport = StreamableHttpClientTransport::with_client(client, config);
+            let transport =
+                StreamableHttpClientTransport::with_client(BoundedClient(client), config);
             progress.reach(ServerLayer::Handshake);
             match serve_client_with_lifecycle(listener, transport, lifecycle).await {
                 Ok(running) => Ok(ServerLink::new(running, None, reason)),

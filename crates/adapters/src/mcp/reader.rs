@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use crewagent_format::syntax::json::{MAX_VALUES, ValueCounter};
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// Maximum size of a message, in bytes.
-const LINE: usize = 16 << 20;
+const MESSAGE: usize = 16 << 20;
 /// Maximum number of bytes that a server may write within [`WINDOW`].
 const FLOOD: usize = 64 << 20;
 const WINDOW: Duration = Duration::from_secs(10);
@@ -28,17 +29,66 @@ impl EndReason {
     }
 }
 
+/// End of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separator {
+    Line,
+    BlankLine,
+    None,
+}
+
+/// Size of the current message of a stream, in bytes and in JSON values: a tree takes many times the bytes of its text.
+#[derive(Debug)]
+pub(super) struct MessageSize {
+    separator: Separator,
+    bytes: usize,
+    values: ValueCounter,
+    /// True if the current line has only its end so far.
+    is_blank: bool,
+}
+
+impl MessageSize {
+    pub(super) fn new(separator: Separator) -> Self {
+        Self { separator, bytes: 0, values: ValueCounter::default(), is_blank: true }
+    }
+
+    /// Counts bytes that arrived. Returns the reason to stop if the message is too large.
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Option<String> {
+        for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let ends = match self.separator {
+                Separator::Line => true,
+                Separator::BlankLine => self.is_blank,
+                Separator::None => false,
+            };
+            if at > 0 && ends {
+                *self = Self::new(self.separator);
+            }
+            self.is_blank = (self.is_blank || at > 0) && line.iter().all(|byte| *byte == b'\r');
+            self.bytes += line.len();
+            self.values.read(line);
+            if self.bytes > MESSAGE {
+                return Some(format!("it sent a message of more than {} MiB", MESSAGE >> 20));
+            }
+            if self.values.is_over() {
+                return Some(format!("it sent a message of more than {MAX_VALUES} values"));
+            }
+        }
+        None
+    }
+}
+
 /// Reader with limits.
 pub(super) struct Bounded<R> {
     inner: R,
     reason: EndReason,
-    line: usize,
+    message: MessageSize,
     window: (Instant, usize),
 }
 
 impl<R> Bounded<R> {
     pub(super) fn new(inner: R, reason: EndReason) -> Self {
-        Self { inner, reason, line: 0, window: (Instant::now(), 0) }
+        let message = MessageSize::new(Separator::Line);
+        Self { inner, reason, message, window: (Instant::now(), 0) }
     }
 
     /// Counts bytes that arrived at this time. Returns the reason to stop if they are too many.
@@ -48,17 +98,10 @@ impl<R> Bounded<R> {
             (*began, *read) = (now, 0);
         }
         *read += bytes.len();
-        let pieces = bytes.split(|byte| *byte == b'\n');
-        for (at, piece) in pieces.enumerate() {
-            self.line = if at == 0 { self.line + piece.len() } else { piece.len() };
-            if self.line > LINE {
-                return Some(format!("it sent a message of more than {} MiB", LINE >> 20));
-            }
-        }
         let is_flood = *read > FLOOD;
-        is_flood.then(|| {
-            format!("it sent more than {} MiB in {} seconds", FLOOD >> 20, WINDOW.as_secs())
-        })
+        let flood =
+            || format!("it sent more than {} MiB in {} seconds", FLOOD >> 20, WINDOW.as_secs());
+        self.message.read(bytes).or_else(|| is_flood.then(flood))
     }
 }
 
@@ -87,12 +130,35 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_too_much() {
         let mut reader = Bounded::new(tokio::io::empty(), EndReason::default());
-        let (piece, now) = (vec![b'x'; LINE / 2], Instant::now());
+        let (piece, now) = (vec![b'x'; MESSAGE / 2], Instant::now());
         assert_eq!(reader.count(&piece, now), None);
         assert_eq!(reader.count(b"\n", now), None);
         assert_eq!(reader.count(&piece, now), None);
         assert_eq!(reader.count(&piece, now), None);
         assert!(reader.count(b"x", now).unwrap().contains("16 MiB"));
+    }
+
+    #[test]
+    fn a_message_has_a_budget_of_values_and_of_bytes_until_it_ends() {
+        let half = "1,".repeat(MAX_VALUES / 2 + 1);
+        let check = |separator: Separator, between: &str, expected: bool| {
+            let mut size = MessageSize::new(separator);
+            assert_eq!(size.read(half.as_bytes()), None);
+            assert_eq!(size.read(between.as_bytes()), None);
+            assert_eq!(size.read(half.as_bytes()).is_some(), expected, "{separator:?} {between:?}");
+        };
+        for (between, ends_line, ends_event) in [
+            ("", false, false),
+            ("\n", true, false),
+            ("\r\n\r\n", true, true),
+            ("\n\n", true, true),
+        ] {
+            check(Separator::Line, between, !ends_line);
+            check(Separator::BlankLine, between, !ends_event);
+            check(Separator::None, between, true);
+        }
+        let mut size = MessageSize::new(Separator::None);
+        assert!(size.read(&vec![b' '; MESSAGE + 1]).unwrap().contains("16 MiB"));
     }
 
     #[test]
