@@ -7,6 +7,7 @@
 mod child;
 mod connect;
 mod connection_test;
+mod http;
 mod listener;
 mod reader;
 mod result;
@@ -171,7 +172,7 @@ impl McpServer {
             }
         };
         match answered {
-            Ok(answer) => Ok(result::output(&answer, &self.shared.veil)),
+            Ok(answer) => result::output(&answer, &self.shared.veil),
             Err(error) => Err(self.failed(line, &error).await),
         }
     }

@@ -128,6 +128,12 @@ pub enum ServerFault {
         message: String,
     },
 }
+    /// The server asks the user something before it gives a result.
+    #[error("the server wants input first: {0}")]
+    NeedsInput(String),
+    /// The server answered with something else than a result.
+    #[error("the server gave no result: {0}")]
+    NoResult(String),
 
 /// The layers on the path to the tools of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]

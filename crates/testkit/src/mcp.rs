@@ -121,6 +121,9 @@ impl ScriptedServer {
             tool("flood", "Writes without an end.", &json!({ "type": "object" })),
             tool("line", "Writes a line without an end.", &json!({ "type": "object" })),
             tool("nonsense", "Answers with nonsense.", &json!({ "type": "object" })),
+            tool("ask", "Asks instead of answering.", &json!({ "type": "object" })),
+            tool("begin", "Begins a task instead of answering.", &json!({ "type": "object" })),
+            tool("values", "Answers with many values.", &json!({ "type": "object" })),
             tool("environment", "Says which variables it has.", &json!({ "type": "object" })),
             tool("grow", "Has one tool more from now on.", &json!({ "type": "object" })),
         ];
@@ -162,6 +165,17 @@ impl ScriptedServer {
                 while self.out.write_all(line.as_bytes()).is_ok() {}
             }
             "line" => while self.out.write_all(&[b'x'; 1 << 16]).is_ok() {},
+            "ask" => {
+                let asked = json!({ "method": "elicitation/create", "params": { "mode": "form", "message": "Which branch?", "requestedSchema": { "type": "object", "properties": {} } } });
+                self.answer(id, &json!({ "resultType": "input_required", "inputRequests": { "branch": asked }, "requestState": "7" }));
+            }
+            "begin" => {
+                let task = json!({ "resultType": "task", "taskId": "1", "status": "working", "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttlMs": null });
+                self.answer(id, &task);
+            }
+            "values" => {
+                self.answer(id, &json!({ "content": [], "structuredContent": vec![1; 600_000] }))
+            }
             "nonsense" => self.answer(id, &json!({ "content": 7, "isError": "perhaps" })),
             "environment" => {
                 let names: Vec<String> =

@@ -61,7 +61,9 @@ fn steps(offer: &ServerOffer) -> Vec<ServerTestStep> {
         ServerFault::TimedOut
         | ServerFault::Stopped
         | ServerFault::Lost(_)
-        | ServerFault::Refused { .. } => ServerLayer::List,
+        | ServerFault::Refused { .. }
+        | ServerFault::NeedsInput(_)
+        | ServerFault::NoResult(_) => ServerLayer::List,
     });
     let step = |layer: ServerLayer| {
         let (status, message) = match stopped {

@@ -4,6 +4,7 @@ use crewagent_core::event::Answer;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::tool::server_tool::{ServerTool, cleaned};
 use crewagent_format::integrity::Digest;
+use crewagent_format::syntax::json::ValueCounter;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -82,7 +83,8 @@ pub(super) fn of(
     }
     // Many servers send the same content twice, as JSON and as text.
     let is_same = structured.as_ref().is_some_and(|structured| {
-        serde_json::from_str::<Json>(&text).is_ok_and(|read| read == *structured)
+        !ValueCounter::is_too_much(&text)
+            && serde_json::from_str::<Json>(&text).is_ok_and(|read| read == *structured)
     });
     let is_told = is_same || (text.is_empty() && structured.is_some());
     let content = Some(text).filter(|_| !is_told);
@@ -165,6 +167,24 @@ pub(super) fn refused(tool: &ServerTool, fault: &ServerFault) -> Refusal {
                 _ => (RefusalCode::ToolFailed, "failed"),
             };
             Refusal::new(kind, ended(&format!("The MCP server `{server}` {words}: {message}")))
+        }
+        ServerFault::NeedsInput(asked) => {
+            let asked = match asked.trim() {
+                "" => String::new(),
+                asked => format!(" It asks: {asked}"),
+            };
+            let message = format!(
+                "`{name}` is not done: the MCP server `{server}` wants input from the user first, which cannot be passed on.{asked}"
+            );
+            let hint = "Ask the user what to do, with `ui.ask_user` if you have it. Then call it with arguments that leave nothing open, or go on without it.";
+            Refusal::new(RefusalCode::ToolFailed, ended(&message)).hint(hint)
+        }
+        ServerFault::NoResult(kind) => {
+            let message = format!(
+                "The MCP server `{server}` gave no result for `{name}`, but something that is not understood: {}",
+                cleaned(kind, FAILURE_BYTES)
+            );
+            Refusal::new(RefusalCode::ToolFailed, ended(&message)).hint(may_have)
         }
     }
 }

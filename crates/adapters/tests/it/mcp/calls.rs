@@ -73,10 +73,21 @@ fn a_flood_ends_the_call() {
 }
 
 #[test]
-fn nonsense_is_an_empty_result() {
+fn a_message_of_too_many_values_ends_the_call() {
     let fixture = McpFixture::new(&table("s", "tame", ""));
-    let output = call(&fixture.server(), "nonsense", json!({})).unwrap();
-    assert_eq!(output.parts, []);
+    let fault = call(&fixture.server(), "values", json!({})).unwrap_err();
+    let ServerFault::Lost(why) = &fault else { panic!("{fault:?}") };
+    assert!(why.contains("more than 500000 values"), "{why}");
+}
+
+#[test]
+fn what_is_no_result_is_no_success() {
+    let fixture = McpFixture::new(&table("s", "tame", ""));
+    let server = fixture.server();
+    let fault = |tool: &str| call(&server, tool, json!({})).unwrap_err();
+    assert_eq!(fault("ask"), ServerFault::NeedsInput("Which branch?".to_owned()));
+    assert_eq!(fault("begin"), ServerFault::NoResult("task".to_owned()));
+    assert_eq!(fault("nonsense"), ServerFault::NoResult("no content".to_owned()));
 }
 
 #[test]

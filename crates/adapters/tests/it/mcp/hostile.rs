@@ -25,6 +25,7 @@ fn a_conversation_survives_every_server() {
         check_survives("tame", "", (gone, none.clone()), RefusalCode::UnknownOutcome);
     }
     check_survives("tame", "", ("mcp.s.fail", none.clone()), RefusalCode::ToolFailed);
+    check_survives("tame", "", ("mcp.s.ask", none.clone()), RefusalCode::ToolFailed);
     check_survives("tame", "", ("mcp.s.refuse", none.clone()), RefusalCode::ToolFailed);
     check_survives("tame", "", ("mcp.s.echo", none.clone()), RefusalCode::InvalidArguments);
     check_survives("tame", "", ("mcp.s.ech", none.clone()), RefusalCode::ToolNotAvailable);

@@ -69,12 +69,12 @@ fn requests_with_served_tools_are_made_again_byte_for_byte() {
         assert_eq!(past.request.sha256, sent.sha256);
         assert_eq!(past.request.tools, sent.tools);
     }
-    // The server had twelve tools, and then one more.
+    // The server had fifteen tools, and then one more.
     let server_tool = |request: &Request| {
         request.tools.iter().filter(|tool| tool.name.starts_with("mcp.")).count()
     };
-    assert_eq!((server_tool(&sent[0]), server_tool(sent.last().unwrap())), (12, 13));
-    // Another process resumes the run, and its server has twelve tools again.
+    assert_eq!((server_tool(&sent[0]), server_tool(sent.last().unwrap())), (15, 16));
+    // Another process resumes the run, and its server has fifteen tools again.
     let mut run = runtime.reopen(&id, &SettingsChange::default()).unwrap();
     assert!(run.rest().is_some());
     run.say("and on", &mut |_| {}).unwrap();
