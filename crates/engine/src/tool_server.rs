@@ -5,6 +5,7 @@
 
 pub(crate) mod answer;
 mod arguments;
+mod effort;
 mod logs;
 
 use std::fmt;
@@ -127,13 +128,13 @@ pub enum ServerFault {
         /// Message of the server.
         message: String,
     },
-}
     /// The server asks the user something before it gives a result.
     #[error("the server wants input first: {0}")]
     NeedsInput(String),
     /// The server answered with something else than a result.
     #[error("the server gave no result: {0}")]
     NoResult(String),
+}
 
 /// The layers on the path to the tools of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]

@@ -2,20 +2,34 @@
 
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::tool::server_tool::{ServerTool, cleaned};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError};
 use serde_json::{Map, Value as Json};
 
+use super::effort::is_bounded;
+
+/// Limit of steps back in one comparison of a text with a pattern.
+const BACKTRACKS: usize = 10_000;
 /// Limit of errors in one refusal.
 const MOST_TOLD: usize = 8;
 /// Limit in bytes of the sentence about one error.
 const TOLD_BYTES: usize = 300;
 
-/// Refuses arguments that do not fit, with every error. A schema that is invalid or refers to another document is left
-/// to the server, which knows best what it means.
+/// Refuses arguments that do not fit, with every error. A schema that is invalid, refers to another document or needs too
+/// many steps is left to the server, which knows best what it means.
 pub(super) fn check(tool: &ServerTool, arguments: &Map<String, Json>) -> Result<(), Refusal> {
-    let Ok(schema) = jsonschema::validator_for(&tool.parameters) else { return Ok(()) };
     let arguments = Json::Object(arguments.clone());
+    if !is_bounded(&tool.parameters, &arguments) {
+        return Ok(());
+    }
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
+    let options = jsonschema::options().with_pattern_options(patterns);
+    let Ok(schema) = options.build(&tool.parameters) else { return Ok(()) };
     let mut told = Vec::new();
-    for error in schema.iter_errors(&arguments).take(MOST_TOLD) {
+    let is_told = |error: &ValidationError<'_>| {
+        !matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. })
+    };
+    for error in schema.iter_errors(&arguments).filter(is_told).take(MOST_TOLD) {
         let place = error.instance_path().to_string();
         let place = if place.is_empty() { String::new() } else { format!("`{place}`: ") };
         // The value itself may be long, and the model knows it.
@@ -74,6 +88,20 @@ mod tests {
             json!({}),
             Some("The arguments do not fit `mcp.s.t`: \"a\" is a required property."),
         );
+    }
+
+    #[test]
+    fn a_schema_that_would_take_for_ever_is_left_to_the_server() {
+        let twice = |at: usize| {
+            let next = json!({ "$ref": format!("#/$defs/d{}", at + 1) });
+            (format!("d{at}"), json!({ "allOf": [next, next] }))
+        };
+        let mut defs: Map<String, Json> = (0..40).map(twice).collect();
+        defs.insert("d40".to_owned(), json!({ "type": "string" }));
+        let schema = json!({ "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": defs });
+        check_fits(schema.clone(), json!({ "a": 1 }), None);
+        // Reading the schema takes no longer than the schema is.
+        check_fits(schema, json!({ "b": 1 }), None);
     }
 
     #[test]
