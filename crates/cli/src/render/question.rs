@@ -102,6 +102,16 @@ fn deed(approval: &Approval, width: Width) -> Vec<String> {
         lines.push(String::new());
         lines.extend(wrapped(arguments, width));
     }
+    if let Some(offer) = &approval.offer {
+        lines.push(String::new());
+        if offer.redefined {
+            let words = "The server has changed this tool since you allowed it.";
+            lines.push(paint::styled(WARNING, words));
+        }
+        if !offer.description.trim().is_empty() {
+            lines.extend(quiet(&format!("The server says of it: {}", offer.description), width));
+        }
+    }
     lines.push(String::new());
     lines.extend(quiet(
         &say!("You are asked because of the rule {}.", "根据规则 {} 需要你批准。", approval.rule),

@@ -29,6 +29,22 @@ pub struct Approval {
     /// True if the arguments are shown in part.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
+    /// The tool as its server describes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer: Option<ToolDescription>,
+}
+
+/// A tool of a server, as the server describes it when the user is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ToolDescription {
+    /// Description in the server's words.
+    pub description: String,
+    /// Digest of the description and the schema of the arguments.
+    pub sha256: String,
+    /// True if the server has changed the tool since the user allowed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redefined: bool,
 }
 
 /// A file that would change.

@@ -30,6 +30,7 @@ use jiff::Timestamp;
 
 pub use self::known::{CallFiles, KnownFiles, SAME_ANSWER, TextPlace};
 use self::limits::{Allowance, VisitAllowance};
+pub use self::questions::Offered;
 use self::questions::{Pending, PendingMove};
 pub use self::survey::SurveyPlan;
 use super::history::Position;
@@ -254,6 +255,8 @@ pub enum Moves {
 pub struct Grants {
     /// Rules for the whole run.
     pub rules: Vec<Rule>,
+    /// Digests of the tools of servers as they were when the user allowed a call, by name.
+    pub offers: BTreeMap<String, String>,
     /// Approval of the current call, exactly as it was shown.
     pub once: Option<Box<Approval>>,
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crewagent_format::integrity::Digest;
 use crewagent_format::text::is_unsafe_char;
 use crewagent_format::wording::{one_line, quoted};
 use schemars::JsonSchema;
@@ -152,6 +153,11 @@ impl ServerTool {
     /// Returns the canonical name.
     pub fn name(&self) -> String {
         format!("{PREFIX}{}.{}", self.server, self.tool)
+    }
+
+    /// Returns the digest of what users and models are told of it.
+    pub fn digest(&self) -> Digest {
+        Digest::of(format!("{}\n{}", self.description, self.parameters).as_bytes())
     }
 
     /// Returns the description for a model.

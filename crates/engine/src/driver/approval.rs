@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use crewagent_core::call::Call;
-use crewagent_core::question::approval::{Approval, FileChange};
-use crewagent_core::run::machine::CallJob;
+use crewagent_core::policy::rules::Rule;
+use crewagent_core::question::approval::{Approval, FileChange, ToolDescription};
+use crewagent_core::run::machine::{CallJob, Offered};
+use crewagent_core::tool::server_tool::ServerTool;
 use crewagent_core::vpath::{Mount, VPath};
 use similar::TextDiff;
 
@@ -39,7 +41,8 @@ pub(super) fn of_change(job: &CallJob, call: &Call, change: &PlannedChange) -> O
         .collect();
     let tool = tool.to_owned();
     let moved = change.intent.state.as_ref().and_then(|state| state.moved.clone());
-    unless_cleared(job, Approval { tool, rule, files, moved, arguments: None, cut: false })
+    let approval = Approval { tool, rule, files, moved, arguments: None, cut: false, offer: None };
+    unless_cleared(job, approval)
 }
 
 /// Returns the approval of a call that changes no files itself: the user approves the arguments.
@@ -50,10 +53,29 @@ pub(super) fn of_call(
     blobs: &Blobs,
 ) -> Result<Option<Approval>, Halt> {
     let Some(rule) = job.rule_to_approve(tool, places) else { return Ok(None) };
-    let arguments = request::text(&job.call.arguments, blobs)?;
-    let (shown, cut) = both_ends(&arguments);
-    let (tool, arguments) = (tool.to_owned(), Some(shown));
-    Ok(Some(Approval { tool, rule, files: Vec::new(), moved: None, arguments, cut }))
+    of_arguments(job, tool.to_owned(), rule, blobs).map(Some)
+}
+
+/// Returns the approval of a call of a server's tool: the user approves the arguments, and sees what the tool is said to
+/// do.
+pub(super) fn of_server_call(
+    job: &CallJob,
+    tool: &ServerTool,
+    (rule, offered): (Rule, Offered),
+    blobs: &Blobs,
+) -> Result<Approval, Halt> {
+    let offer = ToolDescription {
+        description: tool.description.clone(),
+        sha256: tool.digest().to_string(),
+        redefined: offered == Offered::Anew,
+    };
+    Ok(Approval { offer: Some(offer), ..of_arguments(job, tool.name(), rule, blobs)? })
+}
+
+fn of_arguments(job: &CallJob, tool: String, rule: Rule, blobs: &Blobs) -> Result<Approval, Halt> {
+    let (shown, cut) = both_ends(&request::text(&job.call.arguments, blobs)?);
+    let arguments = Some(shown);
+    Ok(Approval { tool, rule, files: Vec::new(), moved: None, arguments, cut, offer: None })
 }
 
 /// Returns as much of a text as may be shown, and true if something is left out. Always shows the end, because a model

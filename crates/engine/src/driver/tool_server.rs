@@ -9,8 +9,9 @@ use crewagent_core::event::{
     Answer, EventKind, ServerLogged, ToolEvent, ToolFinished, ToolStarted, ToolsListed,
 };
 use crewagent_core::payload::Payload;
+use crewagent_core::policy::rules::Rule;
 use crewagent_core::refusal::Refusal;
-use crewagent_core::run::machine::{CallJob, Whole};
+use crewagent_core::run::machine::{CallJob, Offered, Whole};
 use crewagent_core::tool::server_tool::{ServerName, ServerTool, is_server_tool};
 use serde_json::{Map, Value as Json};
 
@@ -29,6 +30,8 @@ pub(super) struct ToolServerView {
     logs: LogCursor,
     /// Id of a call that another process started, so that its outcome is unknown.
     in_doubt: Option<String>,
+    /// Digest of each tool at its last call, by name.
+    called: BTreeMap<String, String>,
 }
 
 impl ToolServerView {
@@ -102,10 +105,12 @@ impl<L: StepLog> Driver<'_, L> {
         let Some(tool) = tool else {
             return Err(Halt::Unfit(format!("{} is not offered any more", job.call.name)));
         };
-        if job.rule_to_approve(&tool.name(), &[]).is_some() {
-            return self.ask_approval(job, key, &tool, world);
+        let (name, sha256) = (tool.name(), tool.digest().to_string());
+        let called = self.state.servers.called.get(&name).map(String::as_str);
+        if let Some(asking) = job.rule_to_approve_offer(&name, &sha256, called) {
+            return self.ask_approval(job, key, &tool, asking, world);
         }
-        let name = tool.name();
+        self.state.servers.called.insert(name.clone(), sha256);
         let arguments = OnceCell::new();
         let logs = &mut self.state.servers.logs;
         let outcome = self.log.once(
@@ -171,14 +176,14 @@ impl<L: StepLog> Driver<'_, L> {
         job: &CallJob,
         key: &str,
         tool: &ServerTool,
+        asking: (Rule, Offered),
         world: Option<&World<'_>>,
     ) -> Result<(), Halt> {
         let recorded = self.log.step(
             &question(key),
             &mut |_| {
                 let world = world.ok_or(Halt::CaughtUp)?;
-                let approval = approval::of_call(job, &tool.name(), &[], world.blobs)?;
-                let approval = approval.ok_or_else(|| Halt::Unfit("no rule asks".to_owned()))?;
+                let approval = approval::of_server_call(job, tool, asking.clone(), world.blobs)?;
                 Ok(asked(job, approval.question()))
             },
             self.listener,

@@ -322,6 +322,8 @@ export const en = {
   'approve.deletes': 'deleted',
   'approve.noDiff': 'The change cannot be shown as text.',
   'approve.cut': 'There is more than is shown here.',
+  'approve.offer': 'What the server says of this tool:',
+  'approve.redefined': 'The server has changed this tool since you allowed it.',
   'approve.rule': 'The rule {rule} from {from} asks about this.',
   'approve.once': 'Allow once',
   'approve.run': 'Allow for this run',

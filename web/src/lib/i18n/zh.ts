@@ -324,6 +324,8 @@ export const zh: Record<keyof typeof en, string> = {
   'approve.deletes': '删除',
   'approve.noDiff': '无法以文本形式显示此更改。',
   'approve.cut': '此处未显示全部内容。',
+  'approve.offer': '服务器对此工具的说明：',
+  'approve.redefined': '自您允许以来，服务器更改了此工具。',
   'approve.rule': '规则 {rule}（来自 {from}）要求先询问。',
   'approve.once': '允许一次',
   'approve.run': '本次运行内允许',

@@ -206,6 +206,9 @@ impl Machine {
                 if consent == Consent::Run && !self.grants.rules.contains(&approval.rule) {
                     self.grants.rules.push(approval.rule.clone());
                 }
+                if let Some(offer) = &approval.offer {
+                    self.grants.offers.insert(approval.tool.clone(), offer.sha256.clone());
+                }
                 self.grants.once = Some(approval);
                 self.next_call(now, effects);
             }
@@ -294,7 +297,43 @@ impl CallJob {
     /// Returns the rule that a call without file changes waits for. An approval of this very call is enough, because
     /// its arguments cannot change; a call that was cut off is refused without asking.
     pub fn rule_to_approve(&self, tool: &str, places: &[&VPath]) -> Option<Rule> {
-        let is_settled = self.grants.once.is_some() || self.whole == Whole::CutOff;
-        if is_settled { None } else { self.rule_asking(&[tool], places) }
+        if self.is_settled() { None } else { self.rule_asking(&[tool], places) }
     }
+
+    fn is_settled(&self) -> bool {
+        self.grants.once.is_some() || self.whole == Whole::CutOff
+    }
+
+    /// Returns the rule that a call of a server's tool waits for. What the user granted for the run ends when the server
+    /// redefines the tool: it has another digest than when it was allowed or last `called`.
+    pub fn rule_to_approve_offer(
+        &self,
+        tool: &str,
+        sha256: &str,
+        called: Option<&str>,
+    ) -> Option<(Rule, Offered)> {
+        if let Some(rule) = self.rule_to_approve(tool, &[]) {
+            return Some((rule, Offered::Same));
+        }
+        let known = self.grants.offers.get(tool).map(String::as_str).or(called);
+        // Records of earlier versions do not say what the user was shown, and are replayed as they are.
+        if self.is_settled()
+            || self.grants.offers.is_empty()
+            || known.is_none_or(|known| known == sha256)
+        {
+            return None;
+        }
+        let decision = self.policy.decide(&[], &[tool], &[]);
+        let rule = decision.rule.filter(|_| decision.verdict == Verdict::Ask);
+        rule.map(|rule| (rule, Offered::Anew))
+    }
+}
+
+/// State of a server's tool since the user allowed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// It is as it was, or was never allowed.
+    Same,
+    /// The server has redefined it.
+    Anew,
 }
