@@ -64,6 +64,13 @@ describe('Markdown', () => {
     expect([link?.target, link?.rel]).toEqual(['_blank', 'noopener noreferrer nofollow']);
   });
 
+  it('shows where a link leads, whatever the text says', () => {
+    const link = render('[https://github.com/login](https://evil.test/ "https://github.com/login")').querySelector('a');
+    expect([link?.getAttribute('href'), link?.title]).toEqual(['https://evil.test/', 'https://evil.test/']);
+    const alike = render('[site](https://g\u0456thub.com/x)').querySelector('a');
+    expect(alike?.title).toMatch(/^https:\/\/xn--[a-z0-9-]+\.com\/x$/);
+  });
+
   it('has lists, tables, code and marks', () => {
     const made = render('# T\n\n1. one\n   - **in**\n2. [ ] two\n\n| a | b |\n|---|---|\n| 1 | `2` |\n\n```sh\nx < y &amp;\n```\n\nR&amp;D ~~no~~');
     expect(made.querySelectorAll('h1, ol > li, ul > li strong, td code, pre, del')).toHaveLength(7);

@@ -130,6 +130,9 @@ const INLINE_PICTURE = /^data:image\/(png|gif|jpe?g|webp);base64,[a-z0-9+/=]+$/i
 /** Returns the target of a link to a site or to mail. */
 export const linkOf = (target: string): string | undefined => (LINK.test(target.trim()) ? target.trim() : undefined);
 
+/** Returns the address that a target leads to, with the host as it is looked up, so that no letter looks like another. */
+export const addressOf = (target: string): string => (URL.canParse(target) ? new URL(target).href : target);
+
 /** Returns the source of a picture in the text itself. Those of other sites are never fetched. */
 export const pictureOf = (source: string): string | undefined => (INLINE_PICTURE.test(source.trim()) ? source.trim() : undefined);
 
