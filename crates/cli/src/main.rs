@@ -38,6 +38,12 @@ fn main() -> ExitCode {
         .and_then(|matches| Args::from_arg_matches(&matches))
         .unwrap_or_else(|error| usage::exit(&usage::suggesting(error, &command, &arguments)));
     let mut console = Console::new();
+    crewagent_engine::private::on_wait(|lock| {
+        Console::new().error(format_args!(
+            "waiting for another process that holds the lock `{}` …",
+            lock.display()
+        ));
+    });
     let outcome = cmd::run(args, &mut console)
         .unwrap_or_else(|error| Outcome::of_error(&error, &mut console));
     match console.flush() {

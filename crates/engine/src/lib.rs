@@ -18,6 +18,7 @@ pub mod host;
 pub mod journal;
 pub mod model;
 pub mod mounts;
+pub mod private;
 pub mod runtime;
 pub mod step_log;
 pub mod store;

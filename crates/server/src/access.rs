@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use crewagent_engine::private;
 use crewagent_format::integrity::Digest;
 
 use crate::ServerError;
-use crate::instance::{failed, write_private};
+use crate::instance::failed;
 use crate::secret::Secret;
 
 /// Unused links that stay valid.
@@ -163,7 +164,7 @@ impl Access {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let line = |cookie: &Cookie| format!("{} {}\n", cookie.digest, cookie.ends);
         let text: String = self.known().cookies.iter().map(line).collect();
-        let _ = write_private(&file, text.as_bytes());
+        let _ = private::replace(&file, text.as_bytes());
     }
 
     fn known(&self) -> MutexGuard<'_, AccessState> {

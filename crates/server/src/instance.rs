@@ -1,10 +1,11 @@
 //! One server for a store: the lock, and how a second start finds the first.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crewagent_engine::private;
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::Request;
 use hyper_util::rt::TokioIo;
@@ -79,14 +80,9 @@ impl Drop for Instance {
 /// Locks the store, or requests a link from the process that has it.
 pub(crate) fn claim(home: &Path, runtime: &Runtime) -> Result<Claim, ServerError> {
     let folder = home.join(FOLDER);
-    make_private(&folder).map_err(failed("make", &folder))?;
+    private::create_folder(&folder).map_err(failed("make", &folder))?;
     let path = folder.join(LOCK);
-    let lock = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .map_err(failed("open", &path))?;
+    let lock = private::open_lock(&path).map_err(failed("open", &path))?;
     let deadline = Instant::now() + TRANSITION_TIMEOUT;
     loop {
         match lock.try_lock() {
@@ -114,28 +110,9 @@ impl Claimed {
         let record =
             InstanceRecord { pid: std::process::id(), port, secret: secret.reveal().to_owned() };
         let text = serde_json::to_vec(&record).map_err(io::Error::other);
-        text.and_then(|text| write_private(&path, &text)).map_err(failed("write", &path))?;
+        text.and_then(|text| private::replace(&path, &text)).map_err(failed("write", &path))?;
         Ok(Instance { record: path, _lock: self.lock })
     }
-}
-
-/// Replaces a file that only its owner can read.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    // `tempfile` creates files with mode 600.
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
-}
-
-fn make_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 pub(crate) fn failed(

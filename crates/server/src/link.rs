@@ -3,8 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crewagent_engine::private;
+
 use crate::ServerError;
-use crate::instance::{failed, write_private};
+use crate::instance::failed;
 
 /// The page that redirects to the last link, in the folder of the server.
 pub(crate) const PAGE: &str = "open.html";
@@ -46,7 +48,7 @@ impl PageLink {
         let page = format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta http-equiv=\"refresh\" content=\"0; url={url}\">\n<title>CrewAgent</title>\n<p><a href=\"{url}\">Open CrewAgent</a></p>\n</html>\n"
         );
-        write_private(path, page.as_bytes())?;
+        private::replace(path, page.as_bytes())?;
         std::path::absolute(path)
     }
 }

@@ -16,6 +16,7 @@ use super::runs::lock;
 use super::{Flaw, Store};
 use crate::disk::{Deed, DiskError, Folder, Opening};
 use crate::mounts::{Mounts, Roots};
+use crate::private;
 
 /// Lock file, held while projects are changed.
 const LOCK: &str = ".lock";
@@ -277,7 +278,7 @@ impl<'s> Projects<'s> {
         Ok(folder.replace(RECORD, &ProjectRecord::of(project)?)?)
     }
 
-    /// Waits until no other process changes projects.
+    /// Waits until no other process changes projects, but not without end.
     fn lock(&self) -> Result<File, DiskError> {
         let all = self.folder();
         all.ensure()?;
@@ -286,7 +287,7 @@ impl<'s> Projects<'s> {
             other => other?,
         };
         all.disk()
-            .run(all.label_of(LOCK), Deed::Lock, || file.lock())
+            .run(all.label_of(LOCK), Deed::Lock, || private::lock(&file, &all.path().join(LOCK)))
             .map_err(all.failed("lock", LOCK))?;
         Ok(file)
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crewagent_engine::private;
 use crewagent_engine::store::{self, JournalId, Of, ProjectId, Status, Store};
 use crewagent_format::wording::single_spaced;
 use crewagent_scenario::sample;
@@ -10,7 +11,6 @@ use crewagent_source::author;
 
 use super::Id;
 use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, patch, post};
-use crate::instance::write_private;
 use crate::problem::Problem;
 use crate::wire::{
     Code, FolderEntry, FolderPath, FolderQuery, Folders, Nothing, Project, ProjectName, Projects,
@@ -77,7 +77,7 @@ fn sample(asked: ParsedRequest<(), (), SampleFolder>) -> Result<Sample, Problem>
     author::write(&package, &sample::package())?;
     let imported = store.packages().import(&package, &mut || {})?;
     let scenario = asked.app.home().join("server").join("sample.yaml");
-    write_private(&scenario, sample::read_aloud().as_bytes()).map_err(failed)?;
+    private::replace(&scenario, sample::read_aloud().as_bytes()).map_err(failed)?;
     author::write(&path, &sample::project())?;
     Ok(Sample {
         project: counted(store.projects().of(&path)?, &store)?,

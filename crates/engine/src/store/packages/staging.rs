@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::durable::{remove_tree, sync_folder};
+use crate::private;
 use crate::store::StoreError;
 
 const LOCK: &str = ".lock";
@@ -21,23 +22,16 @@ pub(super) struct PackagesLock {
 }
 
 impl PackagesLock {
-    /// Waits for the lock, then removes leftovers of a crash. Calls `on_wait` once if another process holds it.
+    /// Waits for the lock, but not without end, then removes leftovers of a crash. Calls `on_wait` once if another process holds it.
     pub(super) fn acquire(packages: &Path, on_wait: &mut dyn FnMut()) -> Result<Self, StoreError> {
-        fs::create_dir_all(packages).map_err(StoreError::io("create", packages))?;
+        private::create_folder(packages).map_err(StoreError::io("create", packages))?;
         let path = packages.join(LOCK);
-        let mut options = File::options();
-        let file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(StoreError::io("open", &path))?;
+        let file = private::open_lock(&path).map_err(StoreError::io("open", &path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 on_wait();
-                file.lock().map_err(StoreError::io("lock", &path))?;
+                private::lock_silently(&file, &path).map_err(StoreError::io("lock", &path))?;
             }
             Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path)(error)),
         }

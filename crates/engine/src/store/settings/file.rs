@@ -1,7 +1,7 @@
 //! Changes `config.toml` one key at a time, preserving comments and everything else.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::{Settings, SettingsError};
+use crate::private;
 use crate::store::change;
 
 /// Settings file, open for changes. Nothing is written before it is saved, and never an invalid setting. Other
@@ -145,7 +146,7 @@ impl SettingsFile {
 
     /// Replaces the file atomically.
     pub fn save(&self) -> Result<(), SettingsError> {
-        replace(&self.path, &self.text())
+        private::replace(&self.path, self.text().as_bytes())
             .map_err(|error| SettingsError::Write { path: self.path.clone(), error })
     }
 
@@ -155,16 +156,6 @@ impl SettingsFile {
         changed.settings()?;
         Ok(changed)
     }
-}
-
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut staged = tempfile::NamedTempFile::new_in(folder)?;
-    staged.write_all(text.as_bytes())?;
-    staged.as_file().sync_all()?;
-    staged.persist(path)?;
-    Ok(())
 }
 
 fn put(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<(), SettingsError> {
