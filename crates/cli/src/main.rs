@@ -39,8 +39,9 @@ fn main() -> ExitCode {
         .unwrap_or_else(|error| usage::exit(&usage::suggesting(error, &command, &arguments)));
     let mut console = Console::new();
     crewagent_engine::private::on_wait(|lock| {
-        Console::new().error(format_args!(
+        Console::new().error(say!(
             "waiting for another process that holds the lock `{}` …",
+            "正在等待另一个进程释放锁 `{}`……",
             lock.display()
         ));
     });

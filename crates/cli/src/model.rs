@@ -83,6 +83,7 @@ pub(crate) fn key_problem(error: SecretError) -> anyhow::Error {
         | SecretError::Keyring(_)
         | SecretError::NotAKey(_)
         | SecretError::Missing { .. }
+        | SecretError::Elsewhere { .. }
         | SecretError::Header { .. } => UsageError(shown(&error)).into(),
     }
 }

@@ -72,7 +72,7 @@ pub fn checks(
     ];
     // Without valid settings there is no store to open.
     if let Ok(store) = Store::open(home) {
-        checks.extend([model(&store), servers(&store), packages(&store)]);
+        checks.extend([model(&store), privacy(&store), servers(&store), packages(&store)]);
         checks.extend([projects(&store), runs(&store)]);
     }
     Ok(checks)
@@ -106,6 +106,20 @@ fn store(home: &Path) -> HealthCheck {
     }
 }
 
+/// Returns the mode of a folder that other users can open.
+#[cfg(unix)]
+fn open_mode(folder: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = folder.metadata().ok()?.permissions().mode() & 0o777;
+    Some(mode).filter(|mode| mode & 0o077 != 0)
+}
+
+/// Returns `None`: elsewhere folders below the user's own are private.
+#[cfg(not(unix))]
+fn open_mode(_: &Path) -> Option<u32> {
+    None
+}
+
 #[cfg(unix)]
 fn free_space(folder: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(folder).ok()?;
@@ -127,6 +141,25 @@ fn settings(home: &Path) -> HealthCheck {
         Err(error) => HealthCheck::fail("settings", error.to_string())
             .advise("crewagent config edit opens the file"),
     }
+}
+
+/// Reports what other users could see, and files that may hold keys although no key is stored in them.
+fn privacy(store: &Store) -> HealthCheck {
+    const NAME: &str = "privacy";
+    if let Some(mode) = open_mode(store.home()) {
+        let home = store.home().display();
+        let message = format!("{home}: other users can look into it (mode {mode:03o})");
+        return HealthCheck::warn(NAME, message).advise(format!("chmod 700 {home}"));
+    }
+    let left = store.secrets().leftovers();
+    if left.is_empty() {
+        return HealthCheck::ok(NAME, "the store is for you alone");
+    }
+    let names: Vec<String> = left.iter().map(|path| path.display().to_string()).collect();
+    let count = counted(left.len(), "temporary file");
+    let names = some_of(&names).join(", ");
+    let message = format!("{count} of a killed process may hold stored keys: {names}");
+    HealthCheck::warn(NAME, message).advise("remove them; storing the next key removes them, too")
 }
 
 /// Reports the enabled MCP servers and the variables they lack. Starts none of them.

@@ -11,7 +11,7 @@ use serde_json::json;
 use thiserror::Error;
 
 use crate::journal::JournalError;
-use crate::store::{Environment, RunError, RunId, SecretError, Store};
+use crate::store::{Environment, KeySource, RunError, RunId, SecretError, Store};
 use crewagent_source::pack::ArchiveWriter;
 use crewagent_source::runtime_version;
 
@@ -19,6 +19,8 @@ use crewagent_source::runtime_version;
 const MAX_TEXTS: u64 = 64 << 20;
 /// Shorter values of variables are not treated as keys.
 const SHORTEST_KEY: usize = 8;
+/// Replacement of a key.
+const MASK: &str = "***";
 /// Bytes of the journal read at a time.
 const PIECE: usize = 1 << 20;
 
@@ -81,6 +83,12 @@ pub fn export(store: &Store, id: &RunId) -> Result<Vec<u8>, ExportError> {
     Ok(bytes)
 }
 
+/// Stored keys and those in the environment, which no text for other people may contain.
+#[derive(Debug, Default)]
+pub struct KeyMask {
+    keys: Vec<String>,
+}
+
 /// Replacements applied to every text.
 struct Redaction {
     words: Vec<(String, Cow<'static, str>)>,
@@ -106,15 +114,12 @@ fn script(model: &str) -> Option<&str> {
     model.strip_prefix("scripted:")
 }
 
-impl Redaction {
-    fn of(
-        store: &Store,
-        events: &[Event],
-        environment: &Environment<'_>,
-    ) -> Result<Self, SecretError> {
+impl KeyMask {
+    /// Finds the keys.
+    pub fn of(store: &Store, environment: &Environment<'_>) -> Result<Self, SecretError> {
         let settings = store.settings();
-        let mut words: Vec<(String, Cow<'static, str>)> = Vec::new();
-        let mut hide = |word: String| words.push((word, "***".into()));
+        let mut keys = Vec::new();
+        let mut hide = |key: String| keys.push(key);
         // All stored secrets: those of servers, and also keys of models that are not set up.
         let kept = store.secrets().all()?;
         kept.iter().for_each(|key| hide(key.expose_secret().to_owned()));
@@ -131,6 +136,13 @@ impl Redaction {
             match found {
                 // A model without a key has nothing to redact.
                 None | Some(Err(SecretError::Missing { .. })) => {}
+                // The key exists all the same; one in the file is known already.
+                Some(Err(SecretError::Elsewhere { .. })) => {
+                    let in_keyring = settings.models[name].key == Some(KeySource::Keyring);
+                    let source = if in_keyring { KeySource::Keyring } else { KeySource::File };
+                    let key = store.secrets().get(&source, name)?;
+                    key.iter().for_each(|key| hide(key.expose_secret().to_owned()));
+                }
                 Some(found) => {
                     found?.key.iter().for_each(|key| hide(key.expose_secret().to_owned()));
                 }
@@ -138,6 +150,27 @@ impl Redaction {
             let headers = settings.models.get(name).map(|own| own.headers.values());
             headers.into_iter().flatten().cloned().for_each(&mut hide);
         }
+        keys.retain(|key| !key.trim().is_empty());
+        keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
+        Ok(Self { keys })
+    }
+
+    /// Returns the text with every key replaced.
+    pub fn text(&self, text: &str) -> String {
+        self.keys.iter().fold(text.to_owned(), |text, key| replaced(&text, key, MASK))
+    }
+}
+
+impl Redaction {
+    fn of(
+        store: &Store,
+        events: &[Event],
+        environment: &Environment<'_>,
+    ) -> Result<Self, SecretError> {
+        let settings = store.settings();
+        let keys = KeyMask::of(store, environment)?.keys;
+        let mut words: Vec<(String, Cow<'static, str>)> =
+            keys.into_iter().map(|key| (key, MASK.into())).collect();
         // A scripted model is named by its file, which may be anywhere; keep only the file name.
         let own = settings.run.model.as_deref().and_then(script);
         for file in own.into_iter().chain(scripts(events)) {
@@ -159,20 +192,24 @@ impl Redaction {
     }
 
     fn text(&self, text: &str) -> String {
-        self.words.iter().fold(text.to_owned(), |text, (word, instead)| {
-            // Replace the plain text, and the text as JSON escapes it.
-            let quoted = json!(word).to_string();
-            let inner = quoted.trim_matches('"');
-            let text = text.replace(word, instead);
-            if inner == word { text } else { text.replace(inner, instead) }
-        })
+        self.words
+            .iter()
+            .fold(text.to_owned(), |text, (word, instead)| replaced(&text, word, instead))
     }
+}
+
+/// Replaces a word, and the word as JSON escapes it.
+fn replaced(text: &str, word: &str, instead: &str) -> String {
+    let quoted = json!(word).to_string();
+    let inner = &quoted[1..quoted.len() - 1];
+    let text = text.replace(word, instead);
+    if inner == word { text } else { text.replace(inner, instead) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{KeySource, key_of};
+    use crate::store::key_of;
 
     #[test]
     fn keys_of_models_that_are_not_set_up_are_taken_out_too() {

@@ -243,6 +243,11 @@ impl From<SecretError> for Problem {
                 Self::new(Code::Model, format!("the model `{model}` has no key: {problem}"))
                     .hint("Give its key in the settings.")
             }
+            SecretError::Elsewhere { model, bound, address } => Self::new(
+                Code::Model,
+                format!("the key of the model `{model}` was stored for {bound}, and its address is at {address} now"),
+            )
+            .hint("Type the key for the new address in the settings, or put the address back."),
             SecretError::Exposed { .. }
             | SecretError::Wrong { .. }
             | SecretError::Io { .. }

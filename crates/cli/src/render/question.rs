@@ -105,11 +105,14 @@ fn deed(approval: &Approval, width: Width) -> Vec<String> {
     if let Some(offer) = &approval.offer {
         lines.push(String::new());
         if offer.redefined {
-            let words = "The server has changed this tool since you allowed it.";
+            let words = text!(
+                "The server has changed this tool since you allowed it.",
+                "自你允许以来，服务器更改了此工具。"
+            );
             lines.push(paint::styled(WARNING, words));
         }
         if !offer.description.trim().is_empty() {
-            lines.extend(quiet(&format!("The server says of it: {}", offer.description), width));
+            lines.extend(quiet(&say!("The server says of it: {}", "服务器对它的说明：{}", offer.description), width));
         }
     }
     lines.push(String::new());

@@ -7,16 +7,18 @@ mod keyring;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
 use thiserror::Error;
 
+use self::file::StoredKeys;
 pub use self::find::FoundKey;
 use super::change;
 use super::settings::KeySource;
+use crate::private;
 
 /// Stored keys of a user.
 #[derive(Clone, Debug)]
@@ -58,6 +60,11 @@ pub enum SecretError {
         problem: String,
         advice: String,
     },
+    /// The address of the model changed since its key was stored.
+    #[error(
+        "the key of the model `{model}` was stored for {bound}, and the model is at {address} now; store its key again with `crewagent models add {model} --key-stdin` (in the app: type it again), or put the address back"
+    )]
+    Elsewhere { model: String, bound: String, address: String },
     #[error(
         "the header `{header}` of the model `{model}` comes from the environment variable `{variable}`, which is not set; set it"
     )]
@@ -78,7 +85,7 @@ impl Secrets {
     /// Returns the key stored under this name.
     pub fn get(&self, place: &KeySource, name: &str) -> Result<Option<SecretString>, SecretError> {
         match place {
-            KeySource::File => Ok(file::read(&self.path)?.remove(name)),
+            KeySource::File => Ok(file::read(&self.path)?.keys.remove(name)),
             KeySource::Keyring => keyring::get(name),
             KeySource::Variable(_) | KeySource::None => Ok(None),
         }
@@ -86,7 +93,7 @@ impl Secrets {
 
     /// Returns every key in the file, including those of MCP servers.
     pub fn all(&self) -> Result<Vec<SecretString>, SecretError> {
-        Ok(file::read(&self.path)?.into_values().collect())
+        Ok(file::read(&self.path)?.keys.into_values().collect())
     }
 
     /// Stores a key under this name, replacing an earlier one.
@@ -96,45 +103,120 @@ impl Secrets {
         name: &str,
         key: &SecretString,
     ) -> Result<(), SecretError> {
+        self.store(place, name, key, None)
+    }
+
+    /// Stores the key of a model, which is used only for the server of this address.
+    pub fn put_for(
+        &self,
+        place: &KeySource,
+        name: &str,
+        key: &SecretString,
+        address: &str,
+    ) -> Result<(), SecretError> {
+        self.store(place, name, key, Some(server_of(address)))
+    }
+
+    fn store(
+        &self,
+        place: &KeySource,
+        name: &str,
+        key: &SecretString,
+        server: Option<String>,
+    ) -> Result<(), SecretError> {
         check(key)?;
-        match place {
-            KeySource::File => {
-                let _turn = self.turn()?;
-                let mut keys = file::read(&self.path)?;
-                keys.insert(name.to_owned(), key.clone());
-                file::write(&self.path, &keys)
-            }
-            KeySource::Keyring => keyring::put(name, key),
-            KeySource::Variable(_) | KeySource::None => Ok(()),
+        if !place.is_stored() {
+            return Ok(());
         }
+        let _turn = self.turn()?;
+        let mut stored = file::read(&self.path)?;
+        let bound_before = match server {
+            Some(server) => {
+                stored.addresses.insert(name.to_owned(), server.clone()) == Some(server)
+            }
+            None => stored.addresses.remove(name).is_none(),
+        };
+        if *place == KeySource::Keyring {
+            keyring::put(name, key)?;
+            return if bound_before { Ok(()) } else { file::write(&self.path, &stored) };
+        }
+        stored.keys.insert(name.to_owned(), key.clone());
+        file::write(&self.path, &stored)
+    }
+
+    /// Binds the key of a model to the server of this address, if it has a stored key that is not bound. Earlier versions
+    /// stored none.
+    pub fn bind(&self, name: &str, address: &str) -> Result<(), SecretError> {
+        let is_unbound = |stored: &StoredKeys| {
+            stored.keys.contains_key(name) && !stored.addresses.contains_key(name)
+        };
+        if !is_unbound(&file::read(&self.path)?) {
+            return Ok(());
+        }
+        let _turn = self.turn()?;
+        let mut stored = file::read(&self.path)?;
+        if is_unbound(&stored) {
+            stored.addresses.insert(name.to_owned(), server_of(address));
+            file::write(&self.path, &stored)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the server that the key of a model is for, if that is another than the one of this address.
+    fn bound_elsewhere(&self, name: &str, address: &str) -> Result<Option<String>, SecretError> {
+        let bound = file::read(&self.path)?.addresses.remove(name);
+        Ok(bound.filter(|bound| *bound != server_of(address)))
+    }
+
+    /// Lists files that a killed process left and that may hold keys.
+    pub fn leftovers(&self) -> Vec<PathBuf> {
+        file::leftovers(&self.path)
     }
 
     /// Removes the key under this name and returns true if there was one.
     pub fn remove(&self, place: &KeySource, name: &str) -> Result<bool, SecretError> {
         match place {
-            KeySource::File => {
-                if !file::read(&self.path)?.contains_key(name) {
-                    return Ok(false);
-                }
-                let _turn = self.turn()?;
-                let mut keys = file::read(&self.path)?;
-                let was_there = keys.remove(name).is_some();
-                if was_there {
-                    file::write(&self.path, &keys)?;
-                }
-                Ok(was_there)
+            KeySource::File => self.forget(name),
+            KeySource::Keyring => {
+                let was_there = keyring::remove(name)?;
+                Ok(self.forget(name)? || was_there)
             }
-            KeySource::Keyring => keyring::remove(name),
             KeySource::Variable(_) | KeySource::None => Ok(false),
         }
+    }
+
+    /// Removes a key and its address from the file, and returns true if there was a key.
+    fn forget(&self, name: &str) -> Result<bool, SecretError> {
+        let is_known = |stored: &StoredKeys| {
+            stored.keys.contains_key(name) || stored.addresses.contains_key(name)
+        };
+        if !is_known(&file::read(&self.path)?) {
+            return Ok(false);
+        }
+        let _turn = self.turn()?;
+        let mut stored = file::read(&self.path)?;
+        let is_known = is_known(&stored);
+        stored.addresses.remove(name);
+        let was_there = stored.keys.remove(name).is_some();
+        if is_known {
+            file::write(&self.path, &stored)?;
+        }
+        Ok(was_there)
     }
 
     /// Waits until no other process changes the file.
     fn turn(&self) -> Result<Option<File>, SecretError> {
         let failed = |error| SecretError::Io { action: "lock", path: self.path.clone(), error };
-        let made = self.path.parent().map_or(Ok(()), fs::create_dir_all);
+        let made = self.path.parent().map_or(Ok(()), private::create_folder);
         made.and_then(|()| change::turn(&self.path)).map_err(failed)
     }
+}
+
+/// Returns scheme, host and port of an address.
+pub(super) fn server_of(address: &str) -> String {
+    let (scheme, rest) = address.trim().split_once("://").unwrap_or(("", address.trim()));
+    let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    format!("{scheme}://{host}").to_ascii_lowercase()
 }
 
 /// Parses a key as given by a person or a program, without surrounding whitespace.

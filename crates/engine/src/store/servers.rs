@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use thiserror::Error;
 
+use super::secrets::server_of;
 use super::{
     Environment, ImportedServer, KeySource, SecretError, ServerSettings, ServerWay, SettingsError,
     SettingsFile, Store, VariableTemplate, key_of,
@@ -112,7 +113,8 @@ impl<'s> KnownServers<'s> {
         unset.into_iter().map(str::to_owned).collect()
     }
 
-    /// Adds or replaces servers. Removes secrets that no setting refers to any more.
+    /// Adds or replaces servers. Removes secrets that no setting refers to any more, and those of a server whose address
+    /// leads to another host now.
     pub fn put(&self, servers: &[ImportedServer]) -> Result<(), KnownServersError> {
         let mut file = self.file()?;
         for server in servers {
@@ -123,14 +125,22 @@ impl<'s> KnownServers<'s> {
             file.replace(&table(&server.name), &fields)?;
         }
         let secrets = self.store.secrets();
+        let known = &self.store.settings().mcp.servers;
         for server in servers {
+            // A changed address must not send them elsewhere.
+            if let Some(before) =
+                known.get(&server.name).filter(|before| is_elsewhere(before, &server.settings))
+            {
+                for key in stored_keys(&server.name, before) {
+                    secrets.remove(&KeySource::File, &key)?;
+                }
+            }
             for (variable, secret) in &server.secrets {
                 let name = stored_name(&server.name, variable);
                 secrets.put(&KeySource::File, &name, &key_of(secret)?)?;
             }
         }
         file.save()?;
-        let known = &self.store.settings().mcp.servers;
         for server in servers {
             let Some(before) = known.get(&server.name) else { continue };
             let kept = stored_keys(&server.name, &server.settings);
@@ -175,6 +185,15 @@ impl<'s> KnownServers<'s> {
     fn file(&self) -> Result<SettingsFile, SettingsError> {
         SettingsFile::open(&self.store.layout.config())
     }
+}
+
+/// Returns true if secrets would go to another host than before.
+fn is_elsewhere(before: &ServerSettings, after: &ServerSettings) -> bool {
+    let host = |settings: &ServerSettings| match &settings.way {
+        ServerWay::Http { url, .. } => Some(server_of(url.as_str())),
+        ServerWay::Child { .. } => None,
+    };
+    host(after).is_some() && host(after) != host(before)
 }
 
 /// Returns the path of a server's table in the settings.

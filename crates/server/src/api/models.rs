@@ -143,9 +143,14 @@ fn set(asked: ParsedRequest<ModelPath, (), SetModel>) -> Result<ModelItem, Probl
         file.set(&["run", "model"], &name.as_str().into())?;
     }
     // A model without an address is not saved.
-    file.settings()?.model(&name, "", &Environment::of_process())?;
+    let environment = Environment::of_process();
+    let changed = file.settings()?;
+    let chosen = changed.model(&name, "", &environment)?;
+    if let Ok(before) = store.settings().model(&name, "", &environment) {
+        store.secrets().bind(&name, &before.base_url)?;
+    }
     if let Some(key) = &key {
-        store.secrets().put(&KeySource::File, &name, key)?;
+        store.secrets().put_for(&KeySource::File, &name, key, &chosen.base_url)?;
     }
     file.save()?;
     Ok(item(&app.store()?, &name))
@@ -204,7 +209,7 @@ fn test(asked: ParsedRequest<ModelPath, (), Nothing>) -> Result<ModelTestResult,
     let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &environment) {
         Ok(endpoint) => (endpoint, None),
         // The connection can be tested without a key.
-        Err(error @ SecretError::Missing { .. }) => {
+        Err(error @ (SecretError::Missing { .. } | SecretError::Elsewhere { .. })) => {
             (chosen.bare_endpoint(), Some(error.to_string()))
         }
         Err(error) => return Err(error.into()),

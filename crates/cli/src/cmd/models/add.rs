@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::Context as _;
 use crewagent_dialect::profile::Profile;
 use crewagent_engine::store::{
-    Environment, KeySource, SecretError, Settings, SettingsError, SettingsFile, Store, key_of,
+    ChosenModel, Environment, KeySource, SecretError, Settings, SettingsError, SettingsFile, Store,
+    key_of,
 };
 use serde_json::{Value as Json, json};
 
@@ -64,9 +65,16 @@ pub(super) fn run(
     let chosen = changed
         .model(&name, "", &Environment::of_process())
         .map_err(|error| UsageError(shown(&error)))?;
+    if let Ok(before) = settings.model(&name, "", &Environment::of_process()) {
+        store.secrets().bind(&name, &before.base_url).map_err(model::key_problem)?;
+        if key.is_none() && !args.yes && crate::ask::is_possible() {
+            key = key_again(&chosen, store)?;
+        }
+    }
     if let Some(NewKey { text, place }) = key {
         let key = key_of(&text).map_err(model::key_problem)?;
-        store.secrets().put(&place, &name, &key).map_err(model::key_problem)?;
+        let stored = store.secrets().put_for(&place, &name, &key, &chosen.base_url);
+        stored.map_err(model::key_problem)?;
     }
     file.save()?;
     if args.json {
@@ -94,7 +102,7 @@ pub(super) fn run(
     ));
     match chosen.key(&store.secrets(), &Environment::of_process()) {
         Ok(found) => console.line(say!("key: {}", "密钥：{}", found.source.words())),
-        Err(error @ SecretError::Missing { .. }) => console.error(paint::printable(&shown(&error))),
+        Err(error @ (SecretError::Missing { .. } | SecretError::Elsewhere { .. })) => console.error(paint::printable(&shown(&error))),
         Err(error) => return Err(model::key_problem(error)),
     }
     if args.use_it {
@@ -102,6 +110,25 @@ pub(super) fn run(
     }
     next(&name, args.use_it, &changed, console);
     Ok(Outcome::Done)
+}
+
+/// Asks for the key again if the model has moved to another server than its stored key is for.
+fn key_again(chosen: &ChosenModel, store: &Store) -> anyhow::Result<Option<NewKey>> {
+    match chosen.key(&store.secrets(), &Environment::of_process()) {
+        Err(SecretError::Elsewhere { bound, address, .. }) => {
+            let place = match chosen.settings.key {
+                Some(KeySource::Keyring) => KeySource::Keyring,
+                Some(_) | None => KeySource::File,
+            };
+            let words = say!(
+                "The stored key is for {bound}. Key for {address} (empty: none now):",
+                "已保存的密钥属于 {bound}。请输入 {address} 的密钥（留空则暂不设置）："
+            );
+            let typed = ask::key(&words)?.filter(|text| !text.trim().is_empty());
+            Ok(typed.map(|text| NewKey { text, place }))
+        }
+        Ok(_) | Err(_) => Ok(None),
+    }
 }
 
 /// Prints the next step.

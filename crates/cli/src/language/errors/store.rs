@@ -129,6 +129,9 @@ pub(super) fn secret(error: &SecretError) -> String {
         SecretError::Missing { model, problem, .. } => format!(
             "模型 `{model}` 没有密钥（{problem}）；用 `crewagent models add {model} --key-stdin` 保存，或设置服务商的环境变量"
         ),
+        SecretError::Elsewhere { model, bound, address } => format!(
+            "模型 `{model}` 的密钥是为 {bound} 保存的，而该模型现在位于 {address}；请用 `crewagent models add {model} --key-stdin` 重新保存密钥，或改回原地址"
+        ),
         SecretError::Header { model, header, variable } => format!(
             "模型 `{model}` 的请求头 `{header}` 取自环境变量 `{variable}`，而它没有设置；请设置"
         ),

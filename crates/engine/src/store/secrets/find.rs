@@ -30,7 +30,7 @@ impl ChosenModel {
                     Some(text) => Some(super::key_of(&text)?),
                     None => None,
                 },
-                KeySource::File | KeySource::Keyring => secrets.get(source, &self.name)?,
+                KeySource::File | KeySource::Keyring => self.stored(source, secrets)?,
                 KeySource::None => None,
             };
             if key.is_some() {
@@ -45,6 +45,23 @@ impl ChosenModel {
             return Err(self.missing(secrets));
         }
         Ok(FoundKey { source: KeySource::None, key: None })
+    }
+
+    /// Returns the stored key. It is for one server, so that a changed address does not send it elsewhere.
+    fn stored(
+        &self,
+        source: &KeySource,
+        secrets: &Secrets,
+    ) -> Result<Option<SecretString>, SecretError> {
+        let key = secrets.get(source, &self.name)?;
+        match secrets.bound_elsewhere(&self.name, &self.base_url)? {
+            Some(bound) if key.is_some() => Err(SecretError::Elsewhere {
+                model: self.name.clone(),
+                bound,
+                address: super::server_of(&self.base_url),
+            }),
+            Some(_) | None => Ok(key),
+        }
     }
 
     /// Builds the endpoint with key and headers.

@@ -154,3 +154,76 @@ fn a_bad_value_in_a_variable_is_not_shown() {
     let error = chosen.endpoint(&Secrets::of(home.path()), &set).unwrap_err().to_string();
     assert!(!error.contains("sk 1"), "{error}");
 }
+
+#[test]
+fn a_stored_key_is_for_one_server() {
+    let home = tempfile::tempdir().unwrap();
+    let secrets = Secrets::of(home.path());
+    let at = |address: &str| {
+        model(
+            &format!("[models.a]\nmodel = \"m\"\nkey = \"file\"\nbase-url = \"{address}\"\n"),
+            "a",
+        )
+    };
+    let found = |address: &str| {
+        let found = at(address).key(&secrets, &nothing());
+        found.map(|found| found.key.unwrap().expose_secret().to_owned())
+    };
+    let key = key_of("sk-1").unwrap();
+    secrets.put_for(&KeySource::File, "a", &key, "https://one.test:8443/v1").unwrap();
+    for same in ["https://one.test:8443/v1", "https://ONE.test:8443/v2/"] {
+        assert_eq!(found(same).unwrap(), "sk-1", "{same}");
+    }
+    for other in [
+        "https://two.test/v1",
+        "http://one.test:8443/v1",
+        "https://one.test/v1",
+        "https://one.test:8443.evil.test/v1",
+        "https://one.test:8443@evil.test/v1",
+    ] {
+        let error = found(other).unwrap_err();
+        assert!(matches!(error, SecretError::Elsewhere { .. }), "{error}");
+        let shown = format!("{error} {error:?}");
+        assert!(shown.contains("https://one.test:8443") && !shown.contains("sk-1"), "{shown}");
+    }
+    secrets.put_for(&KeySource::File, "a", &key, "https://two.test/v1").unwrap();
+    assert_eq!(found("https://two.test/v1").unwrap(), "sk-1");
+    assert!(secrets.remove(&KeySource::File, "a").unwrap());
+    assert!(!std::fs::read_to_string(secrets.path()).unwrap().contains("two.test"));
+}
+
+#[test]
+fn a_key_of_an_earlier_version_is_bound_before_its_model_moves() {
+    let home = tempfile::tempdir().unwrap();
+    let secrets = Secrets::of(home.path());
+    secrets.put(&KeySource::File, "a", &key_of("sk-1").unwrap()).unwrap();
+    assert_eq!(secrets.bound_elsewhere("a", "https://any.test").unwrap(), None);
+    secrets.bind("a", "https://one.test/v1").unwrap();
+    secrets.bind("a", "https://two.test/v1").unwrap();
+    secrets.bind("none", "https://two.test/v1").unwrap();
+    assert_eq!(secrets.bound_elsewhere("a", "https://one.test").unwrap(), None);
+    let bound = secrets.bound_elsewhere("a", "https://two.test").unwrap();
+    assert_eq!(bound.as_deref(), Some("https://one.test"));
+    assert_eq!(secrets.bound_elsewhere("none", "https://one.test").unwrap(), None);
+}
+
+#[test]
+fn what_killed_processes_left_is_seen_and_removed_with_the_next_key() {
+    let home = tempfile::tempdir().unwrap();
+    let secrets = Secrets::of(home.path());
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    for name in [".tmpA1b2C3", ".credentials.toml-1.tmp", ".tmpfresh", "notes.tmp"] {
+        std::fs::write(home.path().join(name), "key").unwrap();
+        let file = std::fs::File::options().write(true).open(home.path().join(name)).unwrap();
+        if name != ".tmpfresh" {
+            file.set_modified(old).unwrap();
+        }
+    }
+    std::fs::write(home.path().join(".tmpD4e5F6"), "being written").unwrap();
+    let mut left = secrets.leftovers();
+    left.sort();
+    assert_eq!(left, [".credentials.toml-1.tmp", ".tmpA1b2C3"].map(|name| home.path().join(name)));
+    secrets.put(&KeySource::File, "a", &key_of("sk-1").unwrap()).unwrap();
+    assert!(secrets.leftovers().is_empty());
+    assert!(home.path().join(".tmpD4e5F6").exists() && home.path().join("notes.tmp").exists());
+}

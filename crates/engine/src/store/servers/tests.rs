@@ -94,3 +94,23 @@ fn what_is_set_nowhere_is_named() {
     assert_eq!(servers.unset(name, settings), ["CREWAGENT_TEST_UNSET"]);
     assert!(matches!(servers.find("note"), Err(KnownServersError::Unknown { .. })));
 }
+
+#[test]
+fn secrets_of_a_server_stay_with_its_host() {
+    let (home, store) = store("");
+    let at = |url: &str, token: &str| {
+        let template = |text: &str| VariableTemplate::new(text).unwrap();
+        let headers = [("TOKEN".to_owned(), template(token))].into();
+        let way = ServerWay::Http { url: template(url), headers };
+        let settings =
+            ServerSettings { enabled: false, way, startup_timeout: None, call_timeout: None };
+        [ImportedServer::new("notes".parse().unwrap(), settings).unwrap()]
+    };
+    store.tool_servers().put(&at("https://one.test/mcp", "t0ken-t0ken")).unwrap();
+    let store = again(&home);
+    store.tool_servers().put(&at("https://one.test/other", "${TOKEN}")).unwrap();
+    assert!(text(&home, "credentials.toml").contains("t0ken-t0ken"));
+    let store = again(&home);
+    store.tool_servers().put(&at("https://evil.test/mcp", "${TOKEN}")).unwrap();
+    assert!(!text(&home, "credentials.toml").contains("t0ken-t0ken"));
+}

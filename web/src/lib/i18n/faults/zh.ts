@@ -93,6 +93,8 @@ export const faults: Record<TypedKey, string> & Record<Plain, string> = {
   'doctor.settings.fail': '设置文件有误。请用 `crewagent config edit` 打开并修正。',
   'doctor.model.ok': '模型已设置。',
   'doctor.model.warn': '模型尚未设置，或设置不完整。请在模型设置中补全。',
+  'doctor.privacy.ok': '存储文件夹只有您能访问。',
+  'doctor.privacy.warn': '其他用户能查看存储文件夹，或者有被终止的进程留下的临时文件，其中可能含有密钥。请限制权限，或删除这些文件。',
   'doctor.mcp.ok': 'MCP 服务器的设置没有问题。',
   'doctor.mcp.warn': '已开启的 MCP 服务器缺少变量。请设置环境变量，或编辑服务器并填写值。',
   'doctor.packages.ok': '包均完好。',

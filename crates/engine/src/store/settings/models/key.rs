@@ -20,6 +20,11 @@ pub enum KeySource {
 }
 
 impl KeySource {
+    /// Returns true if the program itself stores the key.
+    pub fn is_stored(&self) -> bool {
+        matches!(self, Self::File | Self::Keyring)
+    }
+
     /// Describes the source for users.
     pub fn words(&self) -> String {
         match self {
