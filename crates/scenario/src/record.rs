@@ -40,11 +40,12 @@ pub enum RecordError {
 }
 
 /// Returns the scenario of a run as text: from all its events, in their order, however often it was resumed. `blobs`
-/// finds the texts that are not in the events themselves.
+/// finds the texts that are not in the events themselves; `mask` takes out what must not leave this computer.
 pub fn scenario(
     title: &str,
     events: &[Event],
     blobs: &dyn Fn(Digest) -> Option<Arc<str>>,
+    mask: &dyn Fn(&str) -> String,
 ) -> Result<String, RecordError> {
     let words = |payload: &Payload| match payload {
         Payload::Inline(text) => Ok(text.clone()),
@@ -57,11 +58,18 @@ pub fn scenario(
     let root = root(title, &tape, &words)?;
     let head = head(&tape, &words)?;
     let blocks = write::document(&head, &root, TextForm::Blocks);
-    if check(&blocks, &root).is_ok() {
-        return Ok(blocks);
+    let text = if check(&blocks, &root).is_ok() {
+        blocks
+    } else {
+        let quoted = write::document(&head, &root, TextForm::Quoted);
+        check(&quoted, &root)?;
+        quoted
+    };
+    let masked = mask(&text);
+    if masked != text {
+        parse(&masked)?;
     }
-    let quoted = write::document(&head, &root, TextForm::Quoted);
-    check(&quoted, &root).map(|()| quoted)
+    Ok(masked)
 }
 
 /// Returns the contents of the file.
@@ -88,7 +96,7 @@ fn root(title: &str, tape: &Tape, words: &TextOf<'_>) -> Result<ValueNode, Recor
 /// Checks that the text reads back as written, and that the scripted model accepts it.
 fn check(text: &str, root: &ValueNode) -> Result<(), RecordError> {
     let unfit = |error: String| RecordError::Unfit(error);
-    Scripted::parse("the recording", text).map_err(|error| unfit(error.to_string()))?;
+    parse(text)?;
     let found = yaml::parse(text).map_err(|errors| {
         unfit(errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join("; "))
     })?;
@@ -96,6 +104,11 @@ fn check(text: &str, root: &ValueNode) -> Result<(), RecordError> {
         return Ok(());
     }
     Err(unfit("it reads back differently; this is a mistake of CrewAgent".to_owned()))
+}
+
+fn parse(text: &str) -> Result<(), RecordError> {
+    let parsed = Scripted::parse("the recording", text);
+    parsed.map(drop).map_err(|error| RecordError::Unfit(error.to_string()))
 }
 
 /// Returns the comment at the top: the origin, and the command that plays it.

@@ -4,7 +4,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use crewagent_engine::store::{RunId, RunPackage, RunRecord, Store};
+use crewagent_engine::export::KeyMask;
+use crewagent_engine::store::{Environment, RunId, RunPackage, RunRecord, Store};
 use crewagent_format::integrity::Digest;
 use crewagent_scenario::record::{RecordError, scenario};
 
@@ -171,7 +172,10 @@ fn failed(
 fn recorded(id: &RunId, store: &Store) -> anyhow::Result<String> {
     let view = store.runs().look(id)?;
     let blobs = |digest: Digest| view.blobs.text(digest).ok();
-    Ok(scenario(&title(&view.record), &view.recovered.events, &blobs)?)
+    let keys = KeyMask::of(store, &Environment::of_process())
+        .context("nothing was recorded, because not all keys that must be taken out can be read")?;
+    let mask = |text: &str| keys.text(text);
+    Ok(scenario(&title(&view.record), &view.recovered.events, &blobs, &mask)?)
 }
 
 fn title(record: &RunRecord) -> String {

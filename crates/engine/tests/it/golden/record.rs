@@ -41,7 +41,7 @@ fn check_recorded(name: &str) {
 fn record(golden_fixture: &GoldenFixture, played: &Played) -> String {
     let view = golden_fixture.store(Disk::real()).runs().look(&played.id).unwrap();
     let blobs = |digest| view.blobs.text(digest).ok();
-    scenario("again", &view.recovered.events, &blobs).unwrap()
+    scenario("again", &view.recovered.events, &blobs, &str::to_owned).unwrap()
 }
 
 /// Returns what a run leaves: files of the project, and its state without parts that differ from run to run.

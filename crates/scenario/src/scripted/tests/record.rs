@@ -97,7 +97,7 @@ fn user(text: &str) -> EventKind {
 }
 
 fn recorded(kinds: impl IntoIterator<Item = EventKind>) -> String {
-    scenario("tea", &events(kinds), &|_| None).unwrap()
+    scenario("tea", &events(kinds), &|_| None, &str::to_owned).unwrap()
 }
 
 /// Returns a run with everything that a recording can hold.
@@ -325,14 +325,17 @@ fn a_limit_in_between_is_told() {
 
 #[test]
 fn what_cannot_be_recorded_is_refused() {
-    let nothing = scenario("x", &events([started(), asked(Some("a"))]), &|_| None).unwrap_err();
+    let nothing = [started(), asked(Some("a"))];
+    let nothing = scenario("x", &events(nothing), &|_| None, &str::to_owned).unwrap_err();
     assert!(matches!(nothing, RecordError::Nothing), "{nothing}");
     let mut reply = calling(&[("fs.write", "{}")]);
     reply.tool_calls[0].arguments = Payload::Blob { sha256: Digest::of(b"x"), bytes: 1 };
     let kinds = || events([started(), asked(Some("a")), replied(reply.clone())]);
-    let lost = scenario("x", &kinds(), &|_| None).unwrap_err();
+    let lost = scenario("x", &kinds(), &|_| None, &str::to_owned).unwrap_err();
     assert!(matches!(lost, RecordError::Lost(_)), "{lost}");
-    let found = scenario("x", &kinds(), &|_| Some(r#"{"path":"@project/x"}"#.into())).unwrap();
+    let found =
+        scenario("x", &kinds(), &|_| Some(r#"{"path":"@project/x"}"#.into()), &str::to_owned)
+            .unwrap();
     assert!(found.contains(r#"- fs.write: { path: "@project/x" }"#), "{found}");
     let much: String = (0..600_000).map(|at| format!("{at} ")).collect();
     let large = events([
@@ -342,7 +345,7 @@ fn what_cannot_be_recorded_is_refused() {
         asked(None),
         replied(words(&much)),
     ]);
-    let large = scenario("x", &large, &|_| None).unwrap_err();
+    let large = scenario("x", &large, &|_| None, &str::to_owned).unwrap_err();
     assert!(large.to_string().contains("a scenario may have 4194304 bytes"), "{large}");
 }
 
@@ -479,4 +482,19 @@ proptest! {
             prop_assert_eq!(calls(&found), calls(expected), "{}", text);
         }
     }
+}
+
+#[test]
+fn what_must_not_leave_is_masked_and_the_rest_still_plays() {
+    let key = "sk-1\\x\"7";
+    let reply = Reply { content: Some(format!("The key is {key}.")), ..Reply::default() };
+    let mask = |text: &str| {
+        let quoted = serde_json::to_string(key).unwrap();
+        text.replace(key, "***").replace(quoted.trim_matches('"'), "***")
+    };
+    let text =
+        scenario("x", &events(vec![started(), asked(Some("a")), replied(reply)]), &|_| None, &mask);
+    let text = text.unwrap();
+    assert!(text.contains("The key is ***.") && !text.contains("sk-1"), "{text}");
+    assert!(Scripted::parse("x", &text).is_ok());
 }

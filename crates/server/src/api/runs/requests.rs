@@ -2,8 +2,9 @@
 
 use crewagent_core::context::tokens_of;
 use crewagent_core::message::Message;
+use crewagent_engine::export::KeyMask;
 use crewagent_engine::runtime::{PastRequest, Runtime};
-use crewagent_engine::store::{RunId, RunPackage};
+use crewagent_engine::store::{Environment, RunId, RunPackage};
 use crewagent_engine::tool_server::ToolServers;
 use crewagent_format::integrity::Digest;
 use crewagent_scenario::record;
@@ -41,7 +42,9 @@ pub(super) fn scenario(asked: ParsedRequest<Id>) -> Result<TextFile, Problem> {
     let package = view.record.subject.package().map(RunPackage::reference).unwrap_or_default();
     let title = format!("{package}, recorded {:.10}", view.record.created.to_string());
     let blobs = |digest: Digest| view.blobs.text(digest).ok();
-    let text = record::scenario(&title, &view.recovered.events, &blobs)
+    let keys = KeyMask::of(&store, &Environment::of_process())?;
+    let mask = |text: &str| keys.text(text);
+    let text = record::scenario(&title, &view.recovered.events, &blobs, &mask)
         .map_err(|error| Problem::new(Code::Refused, error.to_string()))?;
     Ok(TextFile { name: format!("{id}.yaml"), text })
 }
