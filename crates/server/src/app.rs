@@ -15,6 +15,7 @@ use crate::mcp_tests::McpTests;
 use crate::page_offsets::PageOffsets;
 use crate::problem::Problem;
 use crate::searches::Searches;
+use crate::turns::Turns;
 
 /// The state that all requests share.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct App {
     pub(crate) began: Instant,
     pub(crate) page_offsets: PageOffsets,
     pub(crate) searches: Searches,
+    /// Requests that draw a workflow.
+    pub(crate) drawings: Turns,
 }
 
 impl App {
@@ -52,6 +55,7 @@ impl App {
             began: Instant::now(),
             page_offsets: PageOffsets::default(),
             searches: Searches::default(),
+            drawings: Turns::default(),
         }
     }
 

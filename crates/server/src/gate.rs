@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, ORIGIN, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, COOKIE, HOST, ORIGIN,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
@@ -17,6 +17,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use crate::app::App;
 use crate::instance::LINK_PATH;
+use crate::listen::ClientConnection;
 use crate::problem::Problem;
 use crate::wire::Code;
 
@@ -28,11 +29,23 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 
 /// Passes a request on, or refuses it.
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let is_known = has_cookie(&app, request.headers());
+    let client = request.extensions().get::<Arc<ClientConnection>>();
+    let has_place = !is_known || client.is_none_or(|client| client.admit());
     let mut response = match authorize(&app, &request) {
+        Ok(()) if !has_place => {
+            Problem::new(Code::Busy, "this browser has too many connections open")
+                .hint("Close some tabs, and try again.")
+                .into_response()
+        }
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
     let headers = response.headers_mut();
+    if !is_known || !has_place {
+        // Only those that have shown the cookie may keep a place.
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     for (name, value) in [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "no-referrer"),

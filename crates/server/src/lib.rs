@@ -20,6 +20,7 @@ mod problem;
 mod searches;
 mod secret;
 mod stream;
+mod turns;
 pub mod wire;
 
 use std::io;

@@ -1,5 +1,6 @@
 //! The sockets: bounded in number and in time, on this computer alone.
 
+mod connections;
 mod timeout;
 
 use std::io;
@@ -7,18 +8,22 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
+pub(crate) use self::connections::ClientConnection;
+use self::connections::ConnectionTable;
 use self::timeout::WriteTimeout;
 use crate::app::App;
 use crate::{PORTS_TRIED, ServerError, api};
 
-/// Connections at the same time. A browser opens six.
-const MAX_CONNECTIONS: usize = 256;
 /// The head of a request must arrive within this time.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest head of a request.
@@ -54,27 +59,33 @@ pub(crate) async fn serve(
     let router = api::router(app);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(MAX_HEAD_BYTES);
-    let (graceful, permits) = (GracefulShutdown::new(), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
+    let (graceful, connections) = (GracefulShutdown::new(), ConnectionTable::new());
     let mut end = closing.subscribe();
     loop {
         let accepted = tokio::select! {
-            // A connection beyond the limit waits in the queue of the system.
-            accepted = accept(&listener, &permits) => accepted,
+            accepted = listener.accept() => accepted,
             _ = end.wait_for(|is_closing| *is_closing) => break,
         };
-        let Ok((socket, permit)) = accepted else {
+        let Ok((socket, _)) = accepted else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
         let _ = socket.set_nodelay(true);
-        let service = TowerToHyperService::new(router.clone());
+        let client = connections.enter();
+        let service = ConnectionService {
+            inner: TowerToHyperService::new(router.clone()),
+            client: Arc::clone(&client),
+        };
         let connection = graceful.watch(
             http.serve_connection(TokioIo::new(WriteTimeout::new(socket, WRITE_TIMEOUT)), service),
         );
         tokio::spawn(async move {
-            // A failed connection concerns its client alone.
-            let _ = connection.await;
-            drop(permit);
+            tokio::select! {
+                // A failed connection concerns its client alone.
+                _ = connection => {}
+                () = client.ends() => {}
+            }
+            client.leave();
         });
     }
     drop(listener);
@@ -82,11 +93,19 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-async fn accept(
-    listener: &tokio::net::TcpListener,
-    permits: &Arc<Semaphore>,
-) -> io::Result<(tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = Arc::clone(permits).acquire_owned().await.map_err(io::Error::other)?;
-    let (socket, _) = listener.accept().await?;
-    Ok((socket, permit))
+/// Service of one connection: its requests say which one they came by.
+struct ConnectionService {
+    inner: TowerToHyperService<Router>,
+    client: Arc<ClientConnection>,
+}
+
+impl Service<Request<Incoming>> for ConnectionService {
+    type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(Arc::clone(&self.client));
+        self.inner.call(request)
+    }
 }

@@ -83,6 +83,8 @@ fn io_error(error: &io::Error) -> String {
         "地址已被占用"
     } else if kind == Kind::TimedOut {
         "超时"
+    } else if kind == Kind::ResourceBusy {
+        "另一个进程占用着它而不释放；请等它结束，或终止它，然后重试"
     } else {
         return error.to_string();
     };

@@ -108,7 +108,7 @@ fn catalog(asked: ParsedRequest) -> Result<Catalog, Problem> {
 
 fn show(asked: ParsedRequest<Reference>) -> Result<PackageContent, Problem> {
     let package = load(&asked.app.store()?, &asked.path.reference)?;
-    Ok(content(&package))
+    asked.app.drawings.take(|| Ok(content(&package)))
 }
 
 /// Returns a package of the store.
@@ -131,13 +131,15 @@ fn graph(asked: ParsedRequest<Reference, DrawQuery>) -> Result<TextFile, Problem
         None => package.workflows().first(),
     };
     let workflow = workflow.ok_or_else(|| Problem::missing("there is no such workflow"))?;
-    let diagram = Diagram::of(workflow, &package);
-    let (ending, text) = match asked.query.format {
-        DrawFormat::Mermaid => ("mmd", draw::mermaid(&diagram)),
-        DrawFormat::Dot => ("dot", draw::dot(&diagram)),
-        DrawFormat::Svg => ("svg", draw::svg(&diagram, Theme::Auto)),
-    };
-    Ok(TextFile { name: format!("workflow.{ending}"), text })
+    asked.app.drawings.take(|| {
+        let diagram = Diagram::of(workflow, &package);
+        let (ending, text) = match asked.query.format {
+            DrawFormat::Mermaid => ("mmd", draw::mermaid(&diagram)),
+            DrawFormat::Dot => ("dot", draw::dot(&diagram)),
+            DrawFormat::Svg => ("svg", draw::svg(&diagram, Theme::Auto)),
+        };
+        Ok(TextFile { name: format!("workflow.{ending}"), text })
+    })
 }
 
 fn remove(asked: ParsedRequest<Reference, RemoveQuery>) -> Result<RemovedPackage, Problem> {

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::rc::Rc;
 
 use serde_json::json;
@@ -296,8 +296,33 @@ fn connections_that_say_nothing_do_not_keep_others_out() {
     for socket in idle.iter_mut().take(100) {
         socket.write_all(b"GET / HTTP/1.1\r\nhost: ").unwrap();
     }
-    // Answered once the first of them time out.
     assert_eq!(browser.get("/api/app").status, 200);
+}
+
+#[test]
+fn connections_without_a_cookie_end_after_their_answer() {
+    let (world, closes) = (CliFixture::new(), [("connection", "keep-alive")]);
+    let server = UiServer::start(&world, 0);
+    let browser = server.browser();
+    let stranger = Browser::new(server.port);
+    // The answer ends where the server closes the connection; a connection that is kept would not end.
+    for _ in 0..300 {
+        let answer = stranger.send("GET", "/", &closes, b"");
+        assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
+    }
+    let answer = stranger.send("GET", "/api/app", &closes, b"");
+    assert_eq!((answer.status, answer.header("connection")), (401, Some("close")));
+    let mut socket = browser.connect();
+    for _ in 0..2 {
+        let head = browser.head("GET", "/api/app", &closes, 0);
+        socket.write_all(head.as_bytes()).unwrap();
+        let mut first = [0; 12];
+        socket.read_exact(&mut first).unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+        let mut rest = vec![0; 1 << 16];
+        let read = socket.read(&mut rest).unwrap();
+        assert!(!String::from_utf8_lossy(&rest[..read]).contains("connection: close"));
+    }
 }
 
 #[cfg(unix)]
