@@ -112,7 +112,10 @@ fn deed(approval: &Approval, width: Width) -> Vec<String> {
             lines.push(paint::styled(WARNING, words));
         }
         if !offer.description.trim().is_empty() {
-            lines.extend(quiet(&say!("The server says of it: {}", "服务器对它的说明：{}", offer.description), width));
+            lines.extend(quiet(
+                &say!("The server says of it: {}", "服务器对它的说明：{}", offer.description),
+                width,
+            ));
         }
     }
     lines.push(String::new());

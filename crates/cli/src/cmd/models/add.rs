@@ -102,7 +102,9 @@ pub(super) fn run(
     ));
     match chosen.key(&store.secrets(), &Environment::of_process()) {
         Ok(found) => console.line(say!("key: {}", "密钥：{}", found.source.words())),
-        Err(error @ (SecretError::Missing { .. } | SecretError::Elsewhere { .. })) => console.error(paint::printable(&shown(&error))),
+        Err(error @ (SecretError::Missing { .. } | SecretError::Elsewhere { .. })) => {
+            console.error(paint::printable(&shown(&error)))
+        }
         Err(error) => return Err(model::key_problem(error)),
     }
     if args.use_it {

@@ -28,7 +28,9 @@ pub(super) fn run(
     let (endpoint, no_key) = match chosen.endpoint(&store.secrets(), &environment) {
         Ok(endpoint) => (endpoint, None),
         // The connection can be tested without a key.
-        Err(error @ (SecretError::Missing { .. } | SecretError::Elsewhere { .. })) => (chosen.bare_endpoint(), Some(shown(&error))),
+        Err(error @ (SecretError::Missing { .. } | SecretError::Elsewhere { .. })) => {
+            (chosen.bare_endpoint(), Some(shown(&error)))
+        }
         Err(error) => return Err(model::key_problem(error)),
     };
     if !args.json {
