@@ -259,25 +259,30 @@ fn similar(menu: &[VisibleItem<'_>], line: &str) -> Option<Routed> {
     let query = Query::new(line)?;
     let found: Vec<_> = menu.iter().filter_map(|entry| entry.similar(&query)).collect();
     let top = found.iter().map(|(rank, _, _)| *rank).max();
-    let begun: Vec<_> = menu.iter().flat_map(|entry| entry.begun(&query)).collect();
-    if begun.len() > 1 && !top.is_some_and(Rank::is_whole) {
-        let candidates: Vec<_> = begun.into_iter().map(RouteChoice::candidate).collect();
-        let reason = format!("{} begin like this", candidates.len());
-        return Some(clarify(Unclear::SeveralMatch, candidates, Confidence::Medium, reason));
-    }
-    let top = top?;
-    let found = found.into_iter().filter(|(rank, _, _)| *rank == top);
+    let found = found.into_iter().filter(|(rank, _, _)| Some(*rank) == top);
     let found: Vec<_> = found
         .flat_map(|(_, choices, says)| {
             choices.into_iter().map(move |choice| (choice, says.clone()))
         })
         .collect();
+    let begun: Vec<_> = menu.iter().flat_map(|entry| entry.begun(&query)).collect();
+    if begun.len() > found.len().max(1) && !top.is_some_and(Rank::is_whole) {
+        let reason = format!("{} begin like this", begun.len());
+        return Some(several(begun, Confidence::Medium, reason));
+    }
+    let top = top?;
     if let [(choice, says)] = found.as_slice() {
         return Some(choice.taken(top.confidence(), says.clone()));
     }
-    let candidates: Vec<_> = found.iter().map(|(choice, _)| choice.candidate()).collect();
-    let reason = format!("{} match equally well", candidates.len());
-    Some(clarify(Unclear::SeveralMatch, candidates, top.confidence(), reason))
+    let reason = format!("{} match equally well", found.len());
+    let choices = found.into_iter().map(|(choice, _)| choice).collect();
+    Some(several(choices, top.confidence(), reason))
+}
+
+/// Asks which of several choices is meant.
+fn several(choices: Vec<RouteChoice<'_, '_>>, confidence: Confidence, reason: String) -> Routed {
+    let candidates = choices.into_iter().map(RouteChoice::candidate).collect();
+    clarify(Unclear::SeveralMatch, candidates, confidence, reason)
 }
 
 fn sure(command: Command, reason: String) -> Routed {

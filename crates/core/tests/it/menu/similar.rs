@@ -39,7 +39,6 @@ fn something_similar_is_its_item_if_it_is_the_only_one() {
             ("Re!", "several 3 4"),
             // Too short to be more than chance.
             ("c", "chat"),
-            ("cr", "chat"),
             ("va", "chat"),
             ("st", "chat"),
             ("wri", "chat"),
