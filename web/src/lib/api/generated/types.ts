@@ -124,7 +124,11 @@ arguments?: string,
 /**
  * True if the arguments are shown in part.
  */
-cut?: boolean, };
+cut?: boolean, 
+/**
+ * The tool as its server describes it.
+ */
+offer?: ToolDescription, };
 
 /**
  * File that a run created.
@@ -502,7 +506,7 @@ summary: string,
 explanation: string, };
 
 /**
- * The input was interpreted as a command. Its result follows.
+ * The input was interpreted with the menu of the agent: as a command, whose result follows, or as conversation.
  */
 export type CommandResolved = { 
 /**
@@ -510,7 +514,7 @@ export type CommandResolved = {
  */
 text: Payload, 
 /**
- * Command, such as `StartWorkflow` or `ClarifyChoice`.
+ * Command, such as `StartWorkflow` or `ClarifyChoice`; `Chat` if the input is conversation and follows as such.
  */
 command: string, 
 /**
@@ -4496,6 +4500,23 @@ title: string, };
  * A call of a tool, as the model wrote it.
  */
 export type ToolCall = { id: string, type: "function", function: { name: string, arguments: Payload } };
+
+/**
+ * A tool of a server, as the server describes it when the user is asked.
+ */
+export type ToolDescription = { 
+/**
+ * Description in the server's words.
+ */
+description: string, 
+/**
+ * Digest of the description and the schema of the arguments.
+ */
+sha256: string, 
+/**
+ * True if the server has changed the tool since the user allowed it.
+ */
+redefined?: boolean, };
 
 /**
  * A tool call was answered; refusals are answers.
