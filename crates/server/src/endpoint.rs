@@ -12,6 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Uri};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
+use crewagent_format::syntax::json::{MAX_VALUES, ValueCounter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -224,6 +225,13 @@ async fn json_of<B: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result
         return Err(Problem::new(Code::WrongType, "the body must be `application/json`"));
     }
     let bytes = whole(body, MAX_JSON_BYTES).await?;
+    // A tree takes many times the bytes of its text.
+    let mut values = ValueCounter::default();
+    values.read(&bytes);
+    if values.is_over() {
+        let message = format!("the body has more than {MAX_VALUES} values");
+        return Err(Problem::new(Code::TooLarge, message));
+    }
     serde_json::from_slice(&bytes)
         .map_err(|error| Problem::invalid(format!("the body does not fit: {error}")))
 }

@@ -276,6 +276,9 @@ fn a_flood_is_cut_off() {
     let long = vec![b' '; 9 << 20];
     let answer = browser.send("POST", "/api/runs", &[kind], &long);
     assert_eq!((answer.status, answer.code().as_str()), (413, "too-large"));
+    let many = format!("[{}1]", "1,".repeat(500_000));
+    let answer = browser.send("POST", "/api/runs", &[kind], many.as_bytes());
+    assert_eq!((answer.status, answer.code().as_str()), (413, "too-large"));
     let kind = ("content-type", "application/octet-stream");
     // A file with a declared length is refused before it is sent.
     let mut socket = browser.connect();
