@@ -72,7 +72,7 @@ pub(crate) async fn serve(
         };
         let _ = socket.set_nodelay(true);
         let client = connections.enter();
-        let service = ConnectionService {
+        let service = ConnectionRouter {
             inner: TowerToHyperService::new(router.clone()),
             client: Arc::clone(&client),
         };
@@ -94,12 +94,12 @@ pub(crate) async fn serve(
 }
 
 /// Service of one connection: its requests say which one they came by.
-struct ConnectionService {
+struct ConnectionRouter {
     inner: TowerToHyperService<Router>,
     client: Arc<ClientConnection>,
 }
 
-impl Service<Request<Incoming>> for ConnectionService {
+impl Service<Request<Incoming>> for ConnectionRouter {
     type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
     type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
     type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;

@@ -84,11 +84,11 @@ impl<'s> Walk<'s> {
 
     /// Visits a schema, or each in a list, at a value.
     fn visit_each(&mut self, schemas: &'s Json, value: &Json, depth: usize) -> Option<()> {
-        match schemas {
-            Json::Array(schemas) => {
+        match schemas.as_array() {
+            Some(schemas) => {
                 schemas.iter().try_for_each(|schema| self.visit(schema, value, depth + 1))
             }
-            schema => self.visit(schema, value, depth + 1),
+            None => self.visit(schemas, value, depth + 1),
         }
     }
 
