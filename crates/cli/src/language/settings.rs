@@ -29,6 +29,8 @@ const CHINESE: &[(&str, &str)] = &[
     ("policy.allow", "可以调用的工具，作为 policy.ask 和 policy.deny 的例外"),
     ("policy.ask", "先询问你的工具，写成列表，例如 [\"fs.write\"] 或 [\"fs.*(@project/src)\"]"),
     ("policy.deny", "不能调用的工具，写成列表，例如 [\"fs.search\", \"mcp.*\"]"),
+    ("policy.runs-later", "ask、allow 或 deny：修改其他程序以后会运行的文件，例如 Makefile"),
+    ("policy.secrets", "ask、allow 或 deny：读写通常存有密钥的文件，例如 .env"),
     ("policy.fs.enabled", "是否有文件工具"),
     ("policy.fs.max-read-bytes", "一次最多读取多少"),
     ("policy.fs.max-write-bytes", "一次最多写入多少"),
