@@ -114,6 +114,7 @@ codes! {
     309 VersionAsNumber "version-as-number" Warning "`schemaVersion` is a number instead of a string",
     310 IgnoredValue "ignored-value" Warning "an optional value cannot be used, and is ignored",
     311 MisspelledKey "misspelled-key" Warning "a key without effect looks like one that has an effect",
+    312 NotPortable "not-portable" Warning "other tools for format 1.1 may refuse this",
 
     // 4xx: the manifest.
     401 UnsupportedSchema "unsupported-schema" Error "the format version is not one we read",
@@ -177,9 +178,6 @@ codes! {
     804 NoSubworkflowRef "no-subworkflow-ref" Error "a subworkflow node names no workflow",
     805 SubworkflowAsStep "subworkflow-as-step" Warning "a 1.1 subworkflow node names no workflow of the package and runs as a step",
     806 IgnoredCall "ignored-call" Warning "a node that is no subworkflow node has the keys of a call",
-
-    // 9xx: other tools.
-    901 NotPortable "not-portable" Warning "other tools for format 1.1 may refuse this",
 }
 
 impl Code {

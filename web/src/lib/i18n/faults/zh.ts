@@ -173,6 +173,7 @@ export const faults: Record<TypedKey, string> & Record<Plain, string> = {
   'finding.BM309': '`schemaVersion` 写成了数字。请加上引号，写成字符串。',
   'finding.BM310': '可选的值无法使用，已被忽略。请改为所要求的类型，或将其删除。',
   'finding.BM311': '此键不起作用，看起来是另一个键的误写。请更正拼写，或改用差别更大的名称。',
+  'finding.BM312': '其他支持 1.1 格式的工具可能拒绝此处内容。如果包要在各处使用，请改写。',
   'finding.BM401': '不支持此格式版本。请检查 `schemaVersion`，或更新 CrewAgent。',
   'finding.BM402': '版本号不符合语义化版本规范。请写成 `1.2.3` 这样的形式。',
   'finding.BM403': '这个包需要更新版本的 CrewAgent。请更新程序，或使用较早版本的包。',
@@ -226,5 +227,4 @@ export const faults: Record<TypedKey, string> & Record<Plain, string> = {
   'finding.BM804': '子流程节点没有指定流程。请填写 `subworkflowRef`。',
   'finding.BM805': '1.1 版的子流程节点没有指定包中的流程，会作为普通步骤运行。请在步骤头信息的 `subworkflow` 中指定。',
   'finding.BM806': '此节点不是子流程节点，其中用于调用的键不起作用。请把类型改为 `subworkflow`，或删除这些键。',
-  'finding.BM901': '其他支持 1.1 格式的工具可能拒绝此处内容。如果包要在各处使用，请改写。',
 };
