@@ -4569,7 +4569,8 @@ repeats?: boolean,
 endsReply?: boolean, };
 
 /**
- * Pattern of calls: `fs.write`, `fs.*`, `*`, or those that write below a folder, as `fs.*(@project/src)`.
+ * Pattern of calls: `fs.write`, `fs.*`, `*`, those that write below a folder, as `fs.*(@project/src)`, or those about a
+ * kind of files, as `fs.*(secrets)`.
  */
 export type ToolPattern = string;
 
