@@ -1,20 +1,17 @@
 //! Questions to the user and their valid answers.
 
-pub mod agreement;
 pub mod approval;
-pub mod form;
 pub mod going_on;
 pub mod moving;
-mod pick;
 
+use crewagent_answers::pick::{self, Named};
+pub use crewagent_answers::{agreement, form};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use self::agreement::Agreement;
 use self::approval::{Approval, Consent};
 use self::form::Form;
-use self::pick::Named;
 
 /// Question to the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -170,7 +167,7 @@ impl Question {
             QuestionKind::Text => Ok(text.into()),
             QuestionKind::Choice if self.multi => self.several(text),
             QuestionKind::Choice => self.one(text).map(|choice| choice.value.as_str().into()),
-            QuestionKind::Confirm => read_yes_no(text)
+            QuestionKind::Confirm => agreement::yes_or_no(text)
                 .map(Json::Bool)
                 .ok_or_else(|| "Please answer yes or no.".to_owned()),
             QuestionKind::Approval => Consent::read(text).map(|consent| consent.to_json()),
@@ -207,15 +204,6 @@ impl Question {
         let (shown, offered) =
             (crewagent_format::wording::quoted(words), pick::offered(&self.options));
         format!("{shown} is not one of the options; please choose from: {offered}.")
-    }
-}
-
-/// Reads a yes or no.
-fn read_yes_no(text: &str) -> Option<bool> {
-    match agreement::read(text) {
-        Agreement::Yes => Some(true),
-        Agreement::No => Some(false),
-        Agreement::Other => None,
     }
 }
 

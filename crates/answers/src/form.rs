@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 pub use self::range::Range;
-use super::pick::{self, Named};
+use crate::pick::{self, Named};
 
 /// Form for the user to fill in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

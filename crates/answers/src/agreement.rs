@@ -133,6 +133,15 @@ fn longest(text: &str) -> Option<(&'static str, Option<Agreement>)> {
     yes.chain(no).chain(courtesies).filter(begins).max_by_key(|(word, _)| word.len())
 }
 
+/// Reads a yes or no.
+pub fn yes_or_no(text: &str) -> Option<bool> {
+    match read(text) {
+        Agreement::Yes => Some(true),
+        Agreement::No => Some(false),
+        Agreement::Other => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

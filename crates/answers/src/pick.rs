@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 /// Option with the names that a user may call it by.
-pub(crate) trait Named {
+pub trait Named {
     /// Returns the value that is sent when it is chosen.
     fn value(&self) -> &str;
 
@@ -13,13 +13,13 @@ pub(crate) trait Named {
 
 /// Returns true if options may be chosen by number. If an option looks like a number itself, a number could be an
 /// index or a value that is not offered.
-pub(super) fn is_numbered<T: Named>(options: &[T]) -> bool {
+pub fn is_numbered<T: Named>(options: &[T]) -> bool {
     let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
     !options.iter().any(|option| is_number(option.value()) || is_number(option.shown()))
 }
 
 /// Returns the index of an option by its value, its label, or its number. Case matters only if it decides.
-pub(super) fn one<T: Named>(options: &[T], words: &str) -> Option<usize> {
+pub fn one<T: Named>(options: &[T], words: &str) -> Option<usize> {
     let wanted = words.trim();
     named(options, wanted).or_else(|| {
         if !is_numbered(options) {
@@ -31,7 +31,7 @@ pub(super) fn one<T: Named>(options: &[T], words: &str) -> Option<usize> {
 }
 
 /// Returns the index of an option by its value or label, as programs name it.
-pub(super) fn named<T: Named>(options: &[T], words: &str) -> Option<usize> {
+pub fn named<T: Named>(options: &[T], words: &str) -> Option<usize> {
     let wanted = words.trim();
     let lower = wanted.to_lowercase();
     let exact = |option: &T| option.value() == wanted || option.shown() == wanted;
@@ -46,7 +46,7 @@ pub(super) fn named<T: Named>(options: &[T], words: &str) -> Option<usize> {
 
 /// Returns the indices of options separated by commas, each once. An option may have a comma in its own name. The
 /// error is the part that names none. `find` is [`one`] or [`named`].
-pub(super) fn several<'w, T: Named>(
+pub fn several<'w, T: Named>(
     options: &[T],
     words: &'w str,
     find: fn(&[T], &str) -> Option<usize>,
@@ -66,7 +66,7 @@ pub(super) fn several<'w, T: Named>(
 }
 
 /// Returns the indices of options that a program lists, each once. The error is the name that matches none.
-pub(super) fn listed<T: Named>(options: &[T], names: &[Json]) -> Result<Vec<usize>, String> {
+pub fn listed<T: Named>(options: &[T], names: &[Json]) -> Result<Vec<usize>, String> {
     let mut chosen = Vec::new();
     for name in names {
         let at = position_of(options, name).ok_or_else(|| spelled(name))?;
@@ -78,7 +78,7 @@ pub(super) fn listed<T: Named>(options: &[T], names: &[Json]) -> Result<Vec<usiz
 }
 
 /// Returns the index of the option that a JSON value names.
-pub(super) fn position_of<T: Named>(options: &[T], name: &Json) -> Option<usize> {
+pub fn position_of<T: Named>(options: &[T], name: &Json) -> Option<usize> {
     named(options, &spelled(name)).or_else(|| {
         let number = name.as_f64()?;
         options.iter().position(|option| option.value().parse() == Ok(number))
@@ -91,7 +91,7 @@ fn spelled(json: &Json) -> String {
 }
 
 /// Lists the options in a line.
-pub(super) fn offered<T: Named>(options: &[T]) -> String {
+pub fn offered<T: Named>(options: &[T]) -> String {
     const SHOWN: usize = 20;
     let is_numbered = is_numbered(options);
     let name = |(number, option): (usize, &T)| match is_numbered {

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value as Json};
 
 use super::range::{EXACT, Range};
 use super::{Field, FieldKind, Form, Offer, TextRule, Unsaid};
-use crate::question::{pick, read_yes_no};
+use crate::{agreement, pick};
 
 /// Maximum number of mistakes in a message.
 const SHOWN: usize = 20;
@@ -152,7 +152,7 @@ impl Field {
             FieldKind::Text(rule) => self.text(rule, words),
             FieldKind::Number(range) => self.number(range, read_number(words), || quoted(words)),
             FieldKind::Integer(range) => self.integer(range, read_number(words), || quoted(words)),
-            FieldKind::YesNo => read_yes_no(words)
+            FieldKind::YesNo => agreement::yes_or_no(words)
                 .map(Json::Bool)
                 .ok_or_else(|| self.wrong("yes or no", &quoted(words))),
             FieldKind::One(offers) => self.one(offers, words),
