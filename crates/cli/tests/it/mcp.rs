@@ -128,7 +128,7 @@ fn a_server_is_tried_out() {
     assert_eq!(ran.code, 0, "{ran:?}");
     for part in [
         "handshake  test 1.0.0, protocol ",
-        "12 tools, 0 resources",
+        "15 tools, 0 resources",
         "mcp.s.echo",
         "The server works.",
     ] {
@@ -167,7 +167,7 @@ fn a_run_uses_the_tools_of_a_server() {
     world.write("echo.yaml", scenario);
     let ran = world.run_tiny("echo.yaml", &["--no-input"]);
     assert_eq!(ran.code, 3, "{ran:?}");
-    assert!(ran.out.contains("12 tools of the MCP server s"), "{}", ran.out);
+    assert!(ran.out.contains("15 tools of the MCP server s"), "{}", ran.out);
     assert!(ran.out.contains("✓ mcp.s.echo text=hello there"), "{}", ran.out);
     let id = world.run_id();
     let logs = world.run(&["runs", "logs", &id]).out;

@@ -74,7 +74,7 @@ fn a_server_says_what_it_has() {
     assert_eq!(offer.about.title, "test 1.0.0");
     let names: Vec<&str> =
         offer.listed.as_ref().unwrap().tools.iter().map(|tool| tool.tool.as_str()).collect();
-    assert_eq!(&names[..4], ["big", "crash", "echo", "environment"]);
+    assert_eq!(&names[..4], ["ask", "begin", "big", "crash"]);
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn a_server_is_set_up_tried_out_switched_and_removed() {
         let tools = report["tools"].as_array().unwrap();
         tools.iter().find(|tool| tool["name"] == "echo").unwrap()["rule"].clone()
     };
-    assert_eq!(report["tools"].as_array().unwrap().len(), 12);
+    assert_eq!(report["tools"].as_array().unwrap().len(), 15);
     assert_eq!(echo(&report)["verdict"], "deny", "the policy has servers off");
 
     // The result is kept, and returned with the current rules.
