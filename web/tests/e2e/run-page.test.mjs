@@ -204,7 +204,7 @@ describe('a server that ends', () => {
     const card = tab.getByRole('main').locator('.card.line');
     await eventually(async () => {
       const text = (await card.textContent()) ?? '';
-      for (const part of [/Interrupted/, /its process ended/, /decide-02-project-type/]) assert.match(text, part);
+      for (const part of [/Interrupted/, /its process ended/, /Decide the project type/]) assert.match(text, part);
     });
     await card.getByRole('button', { name: 'Resume' }).click();
     await pill('running').waitFor();

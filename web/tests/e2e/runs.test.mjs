@@ -143,7 +143,7 @@ describe('a reply that streams', () => {
     await said('One more sentence').waitFor();
     await send('later');
     await tab.getByRole('list', { name: 'Waiting to be sent' }).waitFor();
-    await tab.getByRole('button', { name: 'Remove' }).click();
+    await tab.getByRole('button', { name: 'Remove', exact: true }).click();
     await tab.getByRole('button', { name: 'Stop', exact: true }).last().click();
     await said('Stopped.').waitFor();
     await pill('paused').waitFor();
