@@ -16,7 +16,7 @@ use crewagent_testkit::archive::{ZipArchive, ZipEntry};
 use crewagent_testkit::package::generated;
 use tempfile::TempDir;
 
-use crate::support::{describe, mode, package, scratch, snapshot, with, write, write_all};
+use crate::support::{describe, package, scratch, snapshot, with, write, write_all};
 
 struct Fixture {
     scratch: TempDir,
