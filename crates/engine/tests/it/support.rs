@@ -1,8 +1,6 @@
 //! Functions that the tests share.
 
-pub(crate) use crewagent_testkit::files::{
-    describe, mode, package, snapshot, with, write, write_all,
-};
+pub(crate) use crewagent_testkit::files::{describe, package, snapshot, with, write, write_all};
 use tempfile::TempDir;
 
 /// Returns a scratch folder on the disk of the build.

@@ -277,7 +277,7 @@ fn the_output_is_named_after_the_package() {
     };
     check(files(), "generated-1.0.0.bmad");
     check(renamed("../../My: Flow"), "my-flow-1.0.0.bmad");
-    check(renamed("日本"), "package-1.0.0.bmad");
+    check(renamed("日本"), "日本-1.0.0.bmad");
     check(renamed(&"x".repeat(200)), &format!("{}-1.0.0.bmad", "x".repeat(64)));
     // Also if the digest in the manifest is outdated.
     let mut stale = renamed("stale");
