@@ -188,14 +188,14 @@ describe('an answer that is not given yet', () => {
   const several = { 'ui.ask_user': { question: 'Which?', kind: 'choice', multi: true, options: [{ value: 'a' }, { value: 'b' }, { value: 'c' }] } };
 
   it('to a form is still there after a reload, and Enter gives it', withRun([{ say: 'Look.', calls: [form] }, { say: 'Thanks. What else?' }], async ({ tab, said }) => {
-    await tab.getByLabel('Name', { exact: true }).fill('Ada');
+    await tab.getByRole('textbox', { name: /^Name/ }).fill('Ada');
     await tab.reload();
-    await eventually(async () => assert.equal(await tab.getByLabel('Name', { exact: true }).inputValue(), 'Ada'));
+    await eventually(async () => assert.equal(await tab.getByRole('textbox', { name: /^Name/ }).inputValue(), 'Ada'));
     await tab.getByRole('button', { name: 'Answer' }).click();
     const size = tab.getByRole('combobox', { name: 'size' });
     await eventually(async () => assert.equal(await size.getAttribute('aria-invalid'), 'true'));
     await size.selectOption('L');
-    await tab.getByLabel('Name', { exact: true }).press('Enter');
+    await tab.getByRole('textbox', { name: /^Name/ }).press('Enter');
     await said('Thanks.').waitFor();
   }));
 

@@ -186,7 +186,7 @@ describe('in Chinese, what the server says in English has text of the page befor
     await showRun(shop.id, await startRun(shop.id, { bounds: { maxTurns: 1 } }));
     await tab.locator('.tool .head').click();
     await assertBoth(tab.locator('.tool .why'), /找不到该文件或文件夹/, /There is no @project\/none\.md/);
-    await assertBoth(tab.locator('[role=log] .note').last(), /已达到单次输入的轮数上限/, /The model was asked/);
+    await assertBoth(tab.locator('[role=log] .halt'), /已达到单次输入的轮数上限/, /The model was asked/);
     await tab.getByRole('tab', { name: '日志' }).click();
     await tab.getByRole('region', { name: '运行事件' }).getByText(/^等待你的输入 · 已达到单次输入的轮数上限/).waitFor();
     await go('project', shop.id, 'runs');
