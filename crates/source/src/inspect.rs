@@ -15,7 +15,7 @@ pub struct Inspected {
     /// Files of the package, unless the gate refused the container.
     pub source: Option<Source>,
     pub package: Option<Package>,
-    /// What was readable of the workflows of an invalid package.
+    /// Readable workflows of an invalid package.
     pub sketches: Vec<WorkflowSketch>,
     pub findings: Findings,
     /// Texts that the findings point into.

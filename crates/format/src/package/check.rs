@@ -32,7 +32,7 @@ use crate::text::Span;
 pub struct Checked {
     /// `None` if an error was found.
     pub package: Option<Package>,
-    /// What was readable of the workflows if an error was found, the default one first.
+    /// Readable workflows if an error was found, the default one first.
     pub sketches: Vec<WorkflowSketch>,
     pub findings: Findings,
     pub sources: Sources,
