@@ -60,9 +60,15 @@ describe('Start', () => {
     const dialog = tab.getByRole('dialog');
     const path = dialog.getByLabel('Folder', { exact: true });
     await until('the folder is listed', async () => (await path.inputValue()) !== '');
+    const listed = tab.waitForResponse((answer) => answer.url().includes('relative'));
     await path.fill('relative/x');
     await dialog.getByRole('button', { name: 'Choose this folder' }).click();
-    await dialog.getByRole('alert').getByText('the path must begin at the root of the disk').waitFor();
+    const reason = dialog.getByRole('alert').getByText('the path must begin at the root of the disk');
+    await reason.waitFor();
+    // The list follows what is typed, and its answer may come last.
+    await (await listed).finished();
+    await tab.evaluate(() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen))));
+    assert.equal(await reason.isVisible(), true);
     assert.equal(await path.inputValue(), 'relative/x');
     assert.equal(await tab.locator('.toast').count(), 0);
   }));
