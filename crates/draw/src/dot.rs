@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::graph::{DrawableGraph, Link};
 use super::node_text::NodeText;
+use super::parts::{condition_lines, label_lines};
 use super::text::{SMALL, TITLE, clean, cut, wrap};
 use super::{DiagramNode, NodeShape};
 
@@ -48,11 +49,12 @@ fn body(out: &mut String, graph: &DrawableGraph) -> std::fmt::Result {
     }
     for link in &graph.links {
         let text = clean(&link.edge.label);
-        let label = escaped_lines(&wrap(&text, SMALL, 168.0, 2));
-        let tooltip = escaped(&text);
+        let label = edge_label(link, &text);
+        let tooltip = link.condition().map_or(text.clone(), |when| format!("{text} if {when}"));
+        let tooltip = escaped(tooltip.trim_start());
         writeln!(
             out,
-            "  n{} -> n{} [label=\"{label}\", tooltip=\"{tooltip}\"{}];",
+            "  n{} -> n{} [label={label}, tooltip=\"{tooltip}\"{}];",
             link.from,
             link.to,
             line(link)
@@ -85,6 +87,37 @@ fn node_label(node: &DiagramNode) -> String {
     let mut lines = wrap(&title, TITLE, 208.0, 3);
     lines.extend([id, agent, calls].into_iter().flatten().map(|line| cut(&line, SMALL, 208.0)));
     escaped_lines(&lines)
+}
+
+/// Returns the name of a move and below it the condition in italics, which only HTML-like labels can have.
+fn edge_label(link: &Link, text: &str) -> String {
+    let lines = label_lines(text);
+    let condition = condition_lines(link);
+    if condition.is_empty() {
+        return format!("\"{}\"", escaped_lines(&lines));
+    }
+    let html = |lines: &[String]| {
+        lines.iter().map(|line| escaped_html(line)).collect::<Vec<_>>().join("<BR/>")
+    };
+    let gap = if lines.is_empty() { "" } else { "<BR/>" };
+    format!("<{}{gap}<I>{}</I>>", html(&lines), html(&condition))
+}
+
+/// Escapes text for an HTML-like label.
+fn escaped_html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // Graphviz resolves the entity first, and then reads escapes such as `\G`.
+            '\\' => out.push_str("&#92;&#92;"),
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 fn escaped_lines(lines: &[String]) -> String {

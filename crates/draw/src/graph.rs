@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::text::clean;
 use super::{Diagram, DiagramEdge, DiagramNode};
 
 /// Drawable graph.
@@ -23,6 +24,14 @@ pub(super) struct Link<'a> {
     pub(super) flow: LinkDirection,
     /// True if it is the default of several moves; the only move of a node needs no mark.
     pub(super) is_default: bool,
+}
+
+impl Link<'_> {
+    /// Returns the condition for readers, on one line; `None` if it is absent or blank.
+    pub(super) fn condition(&self) -> Option<String> {
+        let condition = self.edge.condition.as_ref()?;
+        Some(clean(&condition.sentence())).filter(|text| !text.is_empty())
+    }
 }
 
 /// Direction of a link in a picture that reads from top to bottom.

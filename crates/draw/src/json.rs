@@ -6,7 +6,7 @@ use super::graph::{Link, LinkDirection};
 use super::layout::{Layout, PlacedNode};
 use super::parts::{EdgeLabel, PlacedEdge, StartDot};
 use super::path::{Point, short};
-use super::{DiagramNode, card::SpanRole};
+use super::{DiagramCondition, DiagramNode, card::SpanRole};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -63,7 +63,7 @@ struct EdgeJson<'a> {
     to: &'a str,
     label: &'a str,
     is_default: bool,
-    condition: Option<&'a str>,
+    condition: Option<String>,
     /// `forward`, `back` (a loop) or `own` (from a node to itself).
     flow: &'static str,
     path: &'a str,
@@ -134,13 +134,13 @@ fn node<'a>(node: &'a DiagramNode, placed: &'a PlacedNode) -> NodeJson<'a> {
 }
 
 fn edge<'a>(link: &Link<'a>, placed: &'a PlacedEdge) -> EdgeJson<'a> {
-    let EdgeLabel { lines, width, height } = &placed.label;
+    let EdgeLabel { lines, width, height, .. } = &placed.label;
     EdgeJson {
         from: &link.edge.from,
         to: &link.edge.to,
         label: &link.edge.label,
         is_default: link.edge.is_default,
-        condition: link.edge.condition.as_deref(),
+        condition: link.edge.condition.as_ref().map(DiagramCondition::as_written),
         flow: match link.flow {
             LinkDirection::Forward => "forward",
             LinkDirection::Back => "back",

@@ -5,7 +5,7 @@ use super::card::Card;
 use super::columns::Columns;
 use super::graph::DrawableGraph;
 use super::levels::Levels;
-use super::parts::{Parts, PlacedEdge, StartDot};
+use super::parts::{LabelContent, Parts, PlacedEdge, StartDot};
 use super::path::Point;
 use super::route;
 
@@ -40,11 +40,11 @@ pub(super) struct PlacedNode {
 
 impl<'a> Layout<'a> {
     /// Lays a diagram out.
-    pub(super) fn of(diagram: &'a Diagram) -> Layout<'a> {
+    pub(super) fn of(diagram: &'a Diagram, content: LabelContent) -> Layout<'a> {
         let mut graph = DrawableGraph::of(diagram);
         let left_out = graph.links.len().saturating_sub(MOST_EDGES);
         graph.links.truncate(MOST_EDGES);
-        let parts = Parts::of(&graph);
+        let parts = Parts::of(&graph, content);
         let mut columns = Columns::of(&parts);
         let (left, right) = columns.rows.extent(..).unwrap_or((0.0, 0.0));
         columns.shift(MARGIN - left);

@@ -7,6 +7,7 @@
 
 mod card;
 mod columns;
+mod condition;
 mod dot;
 mod graph;
 mod json;
@@ -35,10 +36,12 @@ mod text;
 mod uncross;
 mod workflow;
 
+pub use condition::DiagramCondition;
+
 /// Workflow graph, reduced to what a picture shows.
 ///
 /// It need not be valid: edges to unknown nodes and repeated node ids are left out of the picture, any text is escaped.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Diagram {
     /// Title for captions and screen readers.
     pub title: String,
@@ -66,7 +69,7 @@ pub struct DiagramNode {
 }
 
 /// Edge of a [`Diagram`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DiagramEdge {
     /// Id of the node it leaves.
     pub from: String,
@@ -76,8 +79,8 @@ pub struct DiagramEdge {
     pub label: String,
     /// True if this move is taken when no other applies.
     pub is_default: bool,
-    /// Condition of the move, in prose or as an expression.
-    pub condition: Option<String>,
+    /// Condition of the move, shown below its name.
+    pub condition: Option<DiagramCondition>,
 }
 
 /// Kinds of nodes, each with its own outline.
@@ -130,13 +133,14 @@ pub fn dot(diagram: &Diagram) -> String {
 
 /// Returns the diagram as a self-contained SVG: no scripts, no external fonts or images.
 pub fn svg(diagram: &Diagram, theme: Theme) -> String {
-    svg::write(&layout::Layout::of(diagram), theme)
+    svg::write(&layout::Layout::of(diagram, parts::LabelContent::NameAndCondition), theme)
 }
 
-/// Returns the diagram as pretty-printed JSON with the positions of the SVG; the web app draws from it.
+/// Returns the diagram as pretty-printed JSON with positions; the web app draws from it.
 ///
+/// Labels have space for the names of moves alone, so that a screen shows more of the workflow than the SVG.
 /// Node `x`, `y` are the top left corner, label `x`, `y` the centre; `path` is SVG path data, `points` the same path as
 /// a polyline. `leftOut` is the number of edges that are not shown, if there are too many for a picture.
 pub fn json(diagram: &Diagram) -> String {
-    json::write(&layout::Layout::of(diagram))
+    json::write(&layout::Layout::of(diagram, parts::LabelContent::Name))
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::graph::{DrawableGraph, Link};
 use super::node_text::NodeText;
+use super::parts::{condition_lines, label_lines};
 use super::text::{SMALL, TITLE, clean, cut, wrap};
 use super::{DiagramNode, NodeShape};
 
@@ -31,7 +32,7 @@ fn body(out: &mut String, graph: &DrawableGraph) -> std::fmt::Result {
         writeln!(out, "    start((\" \")) --> n{entry}")?;
     }
     for link in &graph.links {
-        let label = escaped_lines(&wrap(&clean(&link.edge.label), SMALL, 168.0, 2));
+        let label = edge_label(link);
         let arrow = arrow(link);
         match label.is_empty() {
             true => writeln!(out, "    n{} {arrow} n{}", link.from, link.to)?,
@@ -70,6 +71,17 @@ fn node_label(node: &DiagramNode) -> String {
     let mut lines = wrap(&title, TITLE, 208.0, 3);
     lines.extend([id, agent, calls].into_iter().flatten().map(|line| cut(&line, SMALL, 208.0)));
     escaped_lines(&lines)
+}
+
+/// Returns the name of a move, and below it the condition in italics.
+fn edge_label(link: &Link) -> String {
+    let name = escaped_lines(&label_lines(&clean(&link.edge.label)));
+    let condition = escaped_lines(&condition_lines(link));
+    match (name.is_empty(), condition.is_empty()) {
+        (_, true) => name,
+        (true, false) => format!("<i>{condition}</i>"),
+        (false, false) => format!("{name}<br/><i>{condition}</i>"),
+    }
 }
 
 fn escaped_lines(lines: &[String]) -> String {

@@ -1,12 +1,15 @@
 //! Measured parts of a picture: labels and cards before the placement, edges and the start dot after it.
 
 use super::card::{Card, Traffic};
-use super::graph::{DrawableGraph, LinkDirection};
+use super::graph::{DrawableGraph, Link, LinkDirection};
 use super::path::{Point, SvgPath};
 use super::text::{SMALL, clean, wrap};
 
-const LABEL_LEADING: f64 = 14.0;
+pub(super) const LABEL_LEADING: f64 = 14.0;
+/// Maximum width of a line of a label; longer names and conditions wrap, then end in `…`.
 const MAX_LABEL: f64 = 168.0;
+/// Maximum number of lines of a name, and of a condition.
+const LABEL_LINES: usize = 2;
 /// Distance that a node's own loop extends from its side.
 pub(super) const OWN_LOOP: f64 = 22.0;
 /// Diameter of the start dot.
@@ -41,6 +44,8 @@ pub(super) enum Heading {
 #[derive(Debug, Clone)]
 pub(super) struct EdgeLabel {
     pub(super) lines: Vec<String>,
+    /// Lines of the condition, below the others.
+    pub(super) condition: Vec<String>,
     pub(super) width: f64,
     pub(super) height: f64,
 }
@@ -53,17 +58,39 @@ pub(super) struct StartDot {
     pub(super) tip: EdgeEnd,
 }
 
+/// Content of the labels of edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LabelContent {
+    Name,
+    NameAndCondition,
+}
+
 impl EdgeLabel {
-    fn of(text: &str) -> EdgeLabel {
-        let text = clean(text);
-        if text.is_empty() {
-            return EdgeLabel { lines: Vec::new(), width: 0.0, height: 0.0 };
+    fn of(link: &Link, content: LabelContent) -> EdgeLabel {
+        let lines = label_lines(&clean(&link.edge.label));
+        let condition = match content {
+            LabelContent::Name => Vec::new(),
+            LabelContent::NameAndCondition => condition_lines(link),
+        };
+        let count = lines.len() + condition.len();
+        if count == 0 {
+            return EdgeLabel { lines, condition, width: 0.0, height: 0.0 };
         }
-        let lines = wrap(&text, SMALL, MAX_LABEL, 2);
-        let widest = lines.iter().map(|line| SMALL.width(line)).fold(0.0, f64::max);
-        let height = LABEL_LEADING * lines.len() as f64 + 6.0;
-        EdgeLabel { lines, width: (widest + 16.0).ceil(), height }
+        let all = lines.iter().chain(&condition);
+        let widest = all.map(|line| SMALL.width(line)).fold(0.0, f64::max);
+        let height = LABEL_LEADING * count as f64 + 6.0;
+        EdgeLabel { lines, condition, width: (widest + 16.0).ceil(), height }
     }
+}
+
+/// Returns the lines of a clean text in a label; none if it is empty.
+pub(super) fn label_lines(text: &str) -> Vec<String> {
+    if text.is_empty() { Vec::new() } else { wrap(text, SMALL, MAX_LABEL, LABEL_LINES) }
+}
+
+/// Returns the lines of a link's condition.
+pub(super) fn condition_lines(link: &Link) -> Vec<String> {
+    link.condition().map(|text| label_lines(&text)).unwrap_or_default()
 }
 
 impl EdgeLabel {
@@ -83,9 +110,9 @@ pub(super) struct Parts<'g, 'a> {
 }
 
 impl<'g, 'a> Parts<'g, 'a> {
-    pub(super) fn of(graph: &'g DrawableGraph<'a>) -> Parts<'g, 'a> {
+    pub(super) fn of(graph: &'g DrawableGraph<'a>, content: LabelContent) -> Parts<'g, 'a> {
         let labels: Vec<EdgeLabel> =
-            graph.links.iter().map(|link| EdgeLabel::of(&link.edge.label)).collect();
+            graph.links.iter().map(|link| EdgeLabel::of(link, content)).collect();
         let mut traffic = vec![Traffic::default(); graph.nodes.len()];
         let mut own = vec![0.0f64; graph.nodes.len()];
         for (link, label) in graph.links.iter().zip(&labels) {

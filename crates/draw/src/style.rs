@@ -62,6 +62,7 @@ const SHAPES: &str = "\
 .ca-graph .ca-edge.ca-default .ca-line{stroke-width:2.2}
 .ca-graph .ca-slash{stroke-width:1.8;stroke-linecap:round}
 .ca-graph .ca-label.ca-default text{font-weight:500}
+.ca-graph .ca-label .ca-if{font-style:italic;font-weight:400}
 .ca-graph .ca-ring{stroke-width:1.4}
 ";
 

@@ -6,7 +6,7 @@ use super::card::{CALLS_MARK, CardSpan, SpanRole, is_centred};
 use super::graph::Link;
 use super::layout::{Layout, MARGIN, PlacedNode};
 use super::node_text::NodeText;
-use super::parts::{EdgeEnd, Heading, PlacedEdge, START_DOT, StartDot};
+use super::parts::{EdgeEnd, Heading, LABEL_LEADING, PlacedEdge, START_DOT, StartDot};
 use super::path::{Point, rounded};
 use super::shape::CORNER;
 use super::style;
@@ -112,7 +112,7 @@ fn edge_text(link: &Link) -> String {
     if link.is_default {
         text.push_str(" (default)");
     }
-    if let Some(condition) = edge.condition.as_deref().map(clean).filter(|text| !text.is_empty()) {
+    if let Some(condition) = link.condition() {
         let _ = write!(text, " if {condition}");
     }
     text
@@ -150,7 +150,8 @@ fn slash(tail: EdgeEnd) -> String {
 
 fn write_label(out: &mut String, link: &Link, edge: &PlacedEdge) -> std::fmt::Result {
     let label = &edge.label;
-    if label.lines.is_empty() {
+    let count = label.lines.len() + label.condition.len();
+    if count == 0 {
         return Ok(());
     }
     let class = if link.is_default { "ca-label ca-default" } else { "ca-label" };
@@ -163,13 +164,15 @@ fn write_label(out: &mut String, link: &Link, edge: &PlacedEdge) -> std::fmt::Re
         rounded(top),
         rounded(label.width),
         rounded(label.height),
-        if label.lines.len() > 1 { 8.0 } else { label.height / 2.0 }
+        if count > 1 { 8.0 } else { label.height / 2.0 }
     )?;
-    for (at, line) in label.lines.iter().enumerate() {
-        let y = top + 3.0 + 14.0 * (at as f64 + 0.5) + 3.9;
+    let lines = label.lines.iter().map(|line| ("", line));
+    let lines = lines.chain(label.condition.iter().map(|line| (r#" class="ca-if""#, line)));
+    for (at, (class, line)) in lines.enumerate() {
+        let y = top + 3.0 + LABEL_LEADING * (at as f64 + 0.5) + 3.9;
         write!(
             out,
-            r#"<text x="{}" y="{}">{}</text>"#,
+            r#"<text{class} x="{}" y="{}">{}</text>"#,
             rounded(edge.label_at.x),
             rounded(y),
             escaped(line)

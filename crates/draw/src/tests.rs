@@ -1,7 +1,9 @@
 //! Guarantees of the pictures: escaping, completeness, the same bytes every time.
 
 use super::text::{CODE, SMALL, TITLE, clean, cut, wrap};
-use super::{Diagram, DiagramEdge, DiagramNode, NodeShape, Theme, dot, json, mermaid, svg};
+use super::{
+    Diagram, DiagramCondition, DiagramEdge, DiagramNode, NodeShape, Theme, dot, json, mermaid, svg,
+};
 
 pub(super) fn node(id: &str, title: &str, kind: NodeShape) -> DiagramNode {
     let title = Some(title.to_owned()).filter(|title| !title.is_empty());
@@ -11,6 +13,10 @@ pub(super) fn node(id: &str, title: &str, kind: NodeShape) -> DiagramNode {
 pub(super) fn edge(from: &str, to: &str, label: &str) -> DiagramEdge {
     let [from, to, label] = [from, to, label].map(str::to_owned);
     DiagramEdge { from, to, label, is_default: false, condition: None }
+}
+
+pub(super) fn text(condition: &str) -> DiagramCondition {
+    DiagramCondition::Text(condition.to_owned())
 }
 
 pub(super) fn diagram(nodes: Vec<DiagramNode>, edges: Vec<DiagramEdge>) -> Diagram {
@@ -36,7 +42,7 @@ pub(super) fn review_loop() -> Diagram {
         edge("revise", "review", "again"),
         edge("join", "end", "next"),
     ];
-    edges[1].condition = Some("score < 3".to_owned());
+    edges[1].condition = Some(text("score < 3"));
     edges[2].is_default = true;
     diagram(nodes, edges)
 }
@@ -66,7 +72,7 @@ pub(super) fn hostile() -> Diagram {
     let mut edges = Vec::new();
     for (at, pair) in nodes.windows(2).enumerate() {
         let mut hostile = edge(&pair[0].id, &pair[1].id, texts[at % texts.len()]);
-        hostile.condition = Some(texts[at % texts.len()].to_owned());
+        hostile.condition = Some(text(texts[at % texts.len()]));
         edges.push(hostile);
     }
     Diagram { title: texts.join(" "), ..diagram(nodes, edges) }
@@ -158,7 +164,7 @@ fn mermaid_of_a_review_loop() {
         n4(["End<br/>end"])
         start((" ")) --> n0
         n0 -->|"next"| n1
-        n1 -.->|"changes"| n2
+        n1 -.->|"changes<br/><i>score #60; 3</i>"| n2
         n1 ==>|"ok"| n3
         n2 -->|"again"| n1
         n3 -->|"next"| n4
@@ -181,7 +187,7 @@ fn dot_of_a_review_loop() {
       start [shape=point, width=0.15, color="#3b4fd8", fillcolor="#3b4fd8"];
       start -> n0 [color="#3b4fd8"];
       n0 -> n1 [label="next", tooltip="next"];
-      n1 -> n2 [label="changes", tooltip="changes", style=dashed];
+      n1 -> n2 [label=<changes<BR/><I>score &lt; 3</I>>, tooltip="changes if score < 3", style=dashed];
       n1 -> n3 [label="ok", tooltip="ok", style=bold, penwidth=2, color="#4a5361"];
       n2 -> n1 [label="again", tooltip="again"];
       n3 -> n4 [label="next", tooltip="next"];
@@ -210,6 +216,61 @@ fn json_of_a_review_loop() {
         }
     }
     assert!(value["edges"][0]["points"].as_array().is_some_and(|points| points.len() > 1));
+}
+
+/// Returns a diagram of one edge.
+fn one_edge(label: &str, condition: Option<DiagramCondition>) -> Diagram {
+    let mut diagram = diagram(
+        vec![node("a", "A", NodeShape::Decision), node("b", "B", NodeShape::End)],
+        vec![edge("a", "b", label)],
+    );
+    diagram.edges[0].condition = condition;
+    diagram
+}
+
+#[test]
+fn pictures_show_a_condition_in_italics_below_the_name() {
+    let rule = serde_json::json!({ "==": [{ "var": "kind" }, "new & \\bold"] });
+    let with = one_edge("new", Some(DiagramCondition::Rule(rule)));
+    assert!(
+        mermaid(&with)
+            .contains(r#"|"new<br/><i>kind #61;#61; #34;new #38; #92;#92;bold#34;</i>"|"#)
+    );
+    assert!(
+        dot(&with).contains(
+            "label=<new<BR/><I>kind == &quot;new &amp; &#92;&#92;&#92;&#92;bold&quot;</I>>"
+        )
+    );
+    let svg = svg(&with, Theme::Auto);
+    assert!(svg.contains(r#"<text class="ca-if" "#) && svg.contains(">kind == &quot;new &amp; "));
+    check_well_formed(&svg);
+
+    let alone = one_edge(" ", Some(text("it rains")));
+    assert!(mermaid(&alone).contains(r#"|"<i>it rains</i>"|"#));
+    assert!(dot(&alone).contains("label=<<I>it rains</I>>, tooltip=\"if it rains\""));
+}
+
+#[test]
+fn a_long_condition_is_cut_and_whole_in_the_tooltip() {
+    let long = "only if ".repeat(40);
+    let svg = svg(&one_edge("go", Some(text(&long))), Theme::Auto);
+    assert_eq!(svg.matches(r#"class="ca-if""#).count(), 2);
+    assert!(
+        svg.contains("…</text>") && svg.contains(&format!("go: a → b if {}</title>", long.trim()))
+    );
+}
+
+#[test]
+fn json_has_conditions_as_written_and_no_space_for_them() {
+    let rule = serde_json::json!({ "var": "ready" });
+    let with = json(&one_edge("go", Some(DiagramCondition::Rule(rule))));
+    let without = json(&one_edge("go", None));
+    assert_eq!(
+        with,
+        without.replace(r#""condition": null"#, r#""condition": "{\"var\":\"ready\"}""#)
+    );
+    let blank = one_edge("go", Some(text(" \n")));
+    assert!(!svg(&blank, Theme::Auto).contains("ca-if\"") && !mermaid(&blank).contains("<i>"));
 }
 
 #[test]

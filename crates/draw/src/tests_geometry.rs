@@ -2,11 +2,16 @@
 
 use super::Diagram;
 use super::layout::{Layout, MOST_EDGES, PlacedNode};
-use super::parts::Heading;
+use super::parts::{Heading, LabelContent};
 use super::path::Point;
 use super::spread::spread;
-use super::tests::{diagram, edge, hostile, node, review_loop};
+use super::tests::{diagram, edge, hostile, node, review_loop, text};
 use super::{NodeShape, NodeShape::*, Theme, json, svg};
+
+/// Lays a diagram out as the SVG does, with conditions.
+fn picture(diagram: &Diagram) -> Layout<'_> {
+    Layout::of(diagram, LabelContent::NameAndCondition)
+}
 
 /// Small deterministic random number generator.
 struct Dice(u64);
@@ -20,6 +25,11 @@ impl Dice {
 }
 
 const KINDS: [NodeShape; 5] = [Step, Decision, Merge, End, Subworkflow];
+const CONDITIONS: [&str; 3] = [
+    "score < 3",
+    "the reviewer is content with every chapter and nobody has open questions",
+    "需要更多资料",
+];
 const WORDS: [&str; 5] =
     ["Draft", "生成报告", "Update the sprint status file", "", "Ask for approval"];
 const LABELS: [&str; 5] =
@@ -38,6 +48,7 @@ fn tangle(nodes: usize, edges: usize, seed: u64) -> Diagram {
         let (from, to) = (dice.below(nodes), dice.below(nodes));
         let mut way = edge(&format!("n{from}"), &format!("n{to}"), LABELS[dice.below(5)]);
         way.is_default = dice.below(3) == 0;
+        way.condition = CONDITIONS.get(dice.below(6)).map(|condition| text(condition));
         way
     });
     diagram(all, ways.collect())
@@ -49,7 +60,9 @@ fn workflow(nodes: usize, seed: u64) -> Diagram {
     let mut plain = tangle(nodes, 0, seed);
     for at in 0..nodes.saturating_sub(1) {
         let mut add = |to: usize, label: &str| {
-            plain.edges.push(edge(&format!("n{at}"), &format!("n{to}"), label))
+            let mut way = edge(&format!("n{at}"), &format!("n{to}"), label);
+            way.condition = CONDITIONS.get((at + to) % 5).map(|condition| text(condition));
+            plain.edges.push(way);
         };
         add(at + 1, "next");
         match dice.below(6) {
@@ -147,7 +160,7 @@ fn walk(data: &str) -> Vec<Point> {
 }
 
 fn check_nodes_apart(diagram: &Diagram) {
-    let layout = Layout::of(diagram);
+    let layout = picture(diagram);
     let mut nodes: Vec<Rect> = layout.nodes.iter().map(Rect::of_node).collect();
     nodes.sort_by(|a, b| a.top.total_cmp(&b.top));
     for (at, one) in nodes.iter().enumerate() {
@@ -174,7 +187,7 @@ fn nodes_never_overlap() {
 #[test]
 fn labels_cover_neither_nodes_nor_each_other() {
     for diagram in examples() {
-        let layout = Layout::of(&diagram);
+        let layout = picture(&diagram);
         let labels = labels(&layout);
         for (at, label) in labels.iter().enumerate().filter(|(_, label)| label.left < label.right) {
             assert!(label.left >= 0.0 && label.right <= layout.width, "{label:?}");
@@ -190,7 +203,7 @@ fn labels_cover_neither_nodes_nor_each_other() {
 #[test]
 fn edges_pass_neither_nodes_nor_labels_of_others() {
     for diagram in examples() {
-        let layout = Layout::of(&diagram);
+        let layout = picture(&diagram);
         let labels = labels(&layout);
         for (at, (link, edge)) in layout.graph.links.iter().zip(&layout.edges).enumerate() {
             for point in walk(&edge.path.data) {
@@ -214,7 +227,7 @@ fn edges_pass_neither_nodes_nor_labels_of_others() {
 #[test]
 fn edges_begin_and_end_at_the_outline_of_their_nodes() {
     for diagram in examples() {
-        let layout = Layout::of(&diagram);
+        let layout = picture(&diagram);
         for (link, edge) in layout.graph.links.iter().zip(&layout.edges) {
             for (end, node) in [(edge.tail, link.from), (edge.tip, link.to)] {
                 let PlacedNode { card, corner } = &layout.nodes[node];
@@ -242,7 +255,7 @@ fn edges_begin_and_end_at_the_outline_of_their_nodes() {
 #[test]
 fn edges_at_one_border_keep_their_distance() {
     for diagram in examples() {
-        let layout = Layout::of(&diagram);
+        let layout = picture(&diagram);
         let mut tips: Vec<Point> = layout.edges.iter().map(|edge| edge.tip.at).collect();
         tips.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x)));
         for pair in tips.windows(2) {
@@ -256,7 +269,7 @@ fn edges_at_one_border_keep_their_distance() {
 
 #[test]
 fn forward_edges_lead_down_and_loops_lead_up() {
-    let layout = Layout::of(&review_loop()).edges.into_iter();
+    let layout = picture(&review_loop()).edges.into_iter();
     let ways: Vec<bool> = layout.map(|edge| edge.tip.at.y > edge.tail.at.y).collect();
     assert_eq!(ways, [true, true, true, false, true]);
 }
@@ -267,11 +280,8 @@ fn branches_stand_in_the_order_of_the_file() {
     let mut nodes = vec![node("start", "", Decision)];
     nodes.extend(names.map(|name| node(name, "", Step)));
     let edges = names.map(|name| edge("start", name, name)).to_vec();
-    let placed = Layout::of(&diagram(nodes, edges))
-        .nodes
-        .iter()
-        .map(|node| node.corner.x)
-        .collect::<Vec<_>>();
+    let placed =
+        picture(&diagram(nodes, edges)).nodes.iter().map(|node| node.corner.x).collect::<Vec<_>>();
     assert!(placed[1..].is_sorted(), "{placed:?}");
 }
 
@@ -293,7 +303,7 @@ fn many_edges_between_few_nodes_are_all_drawn() {
     let back = (0..40).map(|_| edge("n1", "n0", "back"));
     let own = (0..40).map(|_| edge("n0", "n0", "stay"));
     let crowded = diagram(tangle(2, 0, 1).nodes, parallel.chain(back).chain(own).collect());
-    assert_eq!(Layout::of(&crowded).edges.len(), 200);
+    assert_eq!(picture(&crowded).edges.len(), 200);
     check_nodes_apart(&crowded);
 }
 
@@ -311,7 +321,7 @@ fn ladder(nodes: usize, back: usize) -> Diagram {
 #[test]
 fn of_a_hundred_thousand_edges_the_first_are_drawn() {
     let flood = ladder(2_000, 100_000);
-    let layout = Layout::of(&flood);
+    let layout = picture(&flood);
     assert_eq!((layout.nodes.len(), layout.edges.len()), (2_000, MOST_EDGES));
     assert_eq!(layout.left_out, flood.edges.len() - MOST_EDGES);
     assert!(

@@ -1,10 +1,11 @@
 //! Diagram of a checked workflow.
 
+use crewagent_format::condition::Condition;
 use crewagent_format::package::graph::{Edge, Node, NodeKind};
 use crewagent_format::package::sketch::{EdgeSketch, NodeSketch, WorkflowSketch};
 use crewagent_format::package::{Package, Workflow};
 
-use super::{Diagram, DiagramEdge, DiagramNode, NodeShape};
+use super::{Diagram, DiagramCondition, DiagramEdge, DiagramNode, NodeShape};
 
 impl Diagram {
     /// Builds the diagram of `workflow`. The package has the names of its agents.
@@ -54,7 +55,10 @@ fn sketched_edge(edge: &EdgeSketch) -> DiagramEdge {
         to: edge.to.to_string(),
         label: edge.label.clone(),
         is_default: edge.is_default,
-        condition: edge.condition.clone(),
+        condition: DiagramCondition::of(
+            edge.condition_text.as_deref(),
+            edge.condition_expr.as_ref().map(Condition::as_json),
+        ),
     }
 }
 
@@ -86,8 +90,9 @@ fn diagram_edge(edge: &Edge) -> DiagramEdge {
         to: edge.to.to_string(),
         label: edge.label.clone(),
         is_default: edge.is_default,
-        condition: edge.condition_text.clone().or_else(|| {
-            edge.condition_expr.as_ref().map(|condition| condition.as_json().to_string())
-        }),
+        condition: DiagramCondition::of(
+            edge.condition_text.as_deref(),
+            edge.condition_expr.as_ref().map(Condition::as_json),
+        ),
     }
 }

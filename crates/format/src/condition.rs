@@ -58,6 +58,11 @@ const OPERATORS: &[(&str, usize, usize)] = &[
 /// Operators that evaluate their second argument for each item; there `var` refers to the item, not to a variable.
 const PER_ITEM: &[&str] = &["map", "reduce", "filter", "all", "none", "some"];
 
+/// Returns the operators that a condition may have.
+pub fn operators() -> impl Iterator<Item = &'static str> {
+    OPERATORS.iter().map(|(name, ..)| *name)
+}
+
 /// A well-formed condition.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]

@@ -1,6 +1,7 @@
 /** Looks of nodes and edges in the graph of a run. */
 
 import type { Picture, PictureEdge, PictureNode, RunState } from '../lib/api/types';
+import { t } from '../lib/i18n/index.svelte';
 import { nodeKey } from '../lib/reduce';
 import type { NodeStats, View } from '../lib/view';
 import { type Look, lookOfPhase } from '../lib/status';
@@ -82,6 +83,13 @@ export function reuseNodes(next: GraphLook, before: GraphLook | undefined): Grap
     if (known && isSame(one, known)) next.nodes.set(id, known);
   }
   return next;
+}
+
+/** Describes an edge: its name, its target and, if it has one, its condition. */
+export function edgeText(edge: PictureEdge, nodes: readonly PictureNode[]): string {
+  const to = nodes.find((node) => node.id === edge.to)?.title ?? edge.to;
+  const parts = [`${edge.label} → ${to}`, edge.isDefault ? t('graph.default') : '', edge.condition?.trim() ? t('graph.condition', { condition: edge.condition.trim() }) : ''];
+  return parts.filter(Boolean).join(' ');
 }
 
 export interface Box {

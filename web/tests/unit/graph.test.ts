@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Picture } from '../../src/lib/api/types';
+import { setLanguage } from '../../src/lib/i18n/index.svelte';
 import { KeyReader, conflictingShortcut } from '../../src/lib/keys';
 import { reduce } from '../../src/lib/reduce';
 import { emptyView } from '../../src/lib/view';
 import { fitting } from '../../src/run/letters';
-import { graphLook, neighbour, reuseNodes, previewLook } from '../../src/run/nodes';
+import { edgeText, graphLook, neighbour, reuseNodes, previewLook } from '../../src/run/nodes';
 import { journal } from './journals';
 
 /** Returns the picture of hello-branch, reduced to what the tests need. */
@@ -30,6 +31,16 @@ function picture(): Picture {
     leftOut: 0,
   };
 }
+
+describe('the text of an edge', () => {
+  it('has the condition', async () => {
+    await setLanguage('en');
+    const { edges, nodes } = picture();
+    const edge = { ...edges[1]!, isDefault: true };
+    expect(edgeText(edge, nodes)).toBe('greenfield → step-03a-greenfield (default)');
+    expect(edgeText({ ...edge, condition: ' it is new\n' }, nodes)).toBe('greenfield → step-03a-greenfield (default) if: it is new');
+  });
+});
 
 describe('the look of a graph', () => {
   const view = reduce(emptyView(), journal('every-question'));

@@ -3,6 +3,7 @@
 use super::agents::AgentsDraft;
 use super::check::{GraphRead, WorkflowDraft};
 use super::graph::{EdgeDraft, NodeDraft, NodeKind};
+use crate::condition::Condition;
 use crate::id::{NodeId, WorkflowId};
 use crate::path::PackagePath;
 
@@ -39,7 +40,8 @@ pub struct EdgeSketch {
     pub to: NodeId,
     pub label: String,
     pub is_default: bool,
-    pub condition: Option<String>,
+    pub condition_text: Option<String>,
+    pub condition_expr: Option<Condition>,
 }
 
 impl WorkflowSketch {
@@ -94,13 +96,13 @@ impl NodeSketch {
 
 impl EdgeSketch {
     fn of(edge: &EdgeDraft) -> Option<Self> {
-        let expression = || Some(edge.condition_expr.as_ref()?.as_ref()?.as_json().to_string());
         Some(Self {
             from: edge.from.clone()?,
             to: edge.to.clone()?,
             label: edge.label.clone().unwrap_or_default(),
             is_default: edge.is_default.flatten().unwrap_or_default(),
-            condition: edge.condition_text.clone().flatten().or_else(expression),
+            condition_text: edge.condition_text.clone().flatten(),
+            condition_expr: edge.condition_expr.clone().flatten(),
         })
     }
 }

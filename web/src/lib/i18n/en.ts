@@ -478,6 +478,7 @@ export const en = {
   'graph.calls.one': '1 call',
   'graph.nextWord': 'may come next',
   'graph.default': '(default)',
+  'graph.condition': 'if: {condition}',
   'graph.node': 'Chosen step',
   'graph.showInChat': 'Show in the conversation',
   'graph.openCall': 'Open {name}',

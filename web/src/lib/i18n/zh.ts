@@ -480,6 +480,7 @@ export const zh: Record<keyof typeof en, string> = {
   'graph.calls.one': '1 次调用',
   'graph.nextWord': '可作为下一步',
   'graph.default': '（默认）',
+  'graph.condition': '条件：{condition}',
   'graph.node': '所选步骤',
   'graph.showInChat': '在对话中查看',
   'graph.openCall': '打开 {name}',
