@@ -161,7 +161,7 @@ fn a_process_that_dies_while_it_takes_a_run_over_loses_nothing() {
         take_up(&fixture, &kept.folder());
         let recorder = Recorder::new(Fault::Never);
         fixture.process(recorder.disk(), &clock(1)).end.unwrap();
-        let step = if scale() == Scale::Full { 1 } else { 12 };
+        let step = if scale() == Scale::Full { 1 } else { 18 };
         for operation in (0..recorder.count()).step_by(step) {
             kept.check_taken_over(&fixture, &calm, Fault::Crash(operation));
             points += 1;

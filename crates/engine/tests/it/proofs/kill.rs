@@ -139,14 +139,14 @@ pub(crate) fn check_every_death(piece: fn() -> Piece) -> (usize, usize) {
     let is_full = scale() == Scale::Full;
     let mut cases: Vec<Fault> = Vec::new();
     for n in 0..calm.operations {
-        if is_full || n % 12 == 0 {
+        if is_full || n % 18 == 0 {
             cases.push(Fault::Crash(n));
         }
         // These leave much the same as a death at the next operation.
-        if is_full || n % 32 == 0 {
+        if is_full || n % 48 == 0 {
             cases.push(Fault::CrashAfter(n));
         }
-        if calm.log[n].starts_with("write ") && (is_full || n % 16 == 0) {
+        if calm.log[n].starts_with("write ") && (is_full || n % 24 == 0) {
             cases.push(Fault::Torn(n));
         }
     }
