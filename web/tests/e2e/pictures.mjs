@@ -30,7 +30,7 @@ const PICTURES = [
   { name: 'agent-unsure', screen: 'agent-unsure', size: PAGE, words: ['Which one do you mean?'] },
   { name: 'failed', screen: 'run-failed', words: ['The model failed. Check its settings, then resume.', 'Resume'] },
   { name: 'runs', screen: 'runs', size: PAGE, words: ['Interrupted', 'Resume'] },
-  { name: 'replay', screen: 'replay', words: ['not live', 'Back to live'] },
+  { name: 'replay', screen: 'replay', words: ['Viewing', 'Back to the end'] },
   { name: 'prompt', screen: 'run-prompt', part: 'section.inspector', words: ['byte for byte as it was sent', 'Rules and persona'] },
   { name: 'policy', screen: 'settings-policy', size: PAGE, words: ['Ask first', 'Write files'] },
   { name: 'mcp', screen: 'settings-mcp', size: PAGE, words: ['Add a server', 'no licence found'] },
