@@ -9,7 +9,7 @@ use super::{TidyFinding, TidyRule};
 use crate::repo::Repo;
 
 /// Crates that do no IO, read no clock and start no thread.
-const PURE: [&str; 4] = ["core", "dialect", "draw", "format"];
+const PURE: [&str; 5] = ["convert", "core", "dialect", "draw", "format"];
 const ROOT_CLIPPY: &str = "clippy.toml";
 
 /// Modules of `std` with side effects.

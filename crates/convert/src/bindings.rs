@@ -1,0 +1,1 @@
+//! Resolution of configuration layers at the start of a run.

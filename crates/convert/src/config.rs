@@ -1,0 +1,1 @@
+//! Configuration that a source declares.
