@@ -6,11 +6,11 @@ use std::convert::Infallible;
 use crewagent_core::call::schema;
 use crewagent_core::event::{Channel, Reply};
 use crewagent_core::policy::Policy;
-use crewagent_core::tool::leaked;
 use crewagent_dialect::assemble::{AnswerLimits, AnswerPiece, Assembler, StreamState};
 use crewagent_dialect::fault::{Fault, FaultKind};
 use crewagent_dialect::names::ToolNames;
 use crewagent_dialect::profile::{CallsInText, NameForm};
+use crewagent_lenient::calls as leaked;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use sse_stream::SseByteStream;
 

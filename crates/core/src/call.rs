@@ -9,7 +9,6 @@ mod ask;
 pub mod content_report;
 mod files;
 mod holes;
-pub mod lenient;
 pub mod names;
 mod params;
 mod patch;

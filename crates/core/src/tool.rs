@@ -1,6 +1,5 @@
 //! The catalogue of tools, and the parts of tools that need no disk.
 
-pub mod leaked;
 pub mod overwriting;
 pub mod render;
 pub mod server_tool;

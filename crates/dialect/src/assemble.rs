@@ -12,7 +12,7 @@ mod tests;
 mod think;
 
 use crewagent_core::event::{Channel, Finish, Reply};
-use crewagent_core::tool::leaked;
+use crewagent_lenient::calls as leaked;
 use serde_json::{Map, Value as Json};
 
 use self::budget::Budget;

@@ -7,10 +7,10 @@ mod reach;
 use std::time::{Duration, Instant};
 
 use crewagent_core::event::{Finish, Reply};
-use crewagent_core::tool::leaked::{self, CallsInText};
 use crewagent_dialect::fault::{Fault, FaultKind};
 use crewagent_engine::model::Endpoint;
 use crewagent_engine::model::ModelError;
+use crewagent_lenient::calls::{self as leaked, CallsInText};
 use serde::Serialize;
 
 use self::ask::{AskOutcome, TestQuestion, ask};

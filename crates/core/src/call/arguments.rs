@@ -2,9 +2,9 @@
 
 use crewagent_format::syntax::json;
 use crewagent_format::wording::kind;
+use crewagent_lenient::json::{self as lenient, BrokenJson, Repair};
 use serde_json::{Map, Value as Json};
 
-use super::lenient::{self, BrokenJson, Repair};
 use crate::policy::Policy;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::tool::Tool;

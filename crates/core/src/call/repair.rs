@@ -2,10 +2,10 @@
 //!
 //! The history then shows the model the right form, and a replay needs no repair.
 
+use crewagent_lenient::json::Repair;
 use serde_json::{Map, Value as Json};
 
 use super::arguments::understand;
-use super::lenient::Repair;
 use crate::event::{Finish, RepairedCall, Reply};
 use crate::tool::server_tool::{is_server_tool, own_name};
 use crate::tool::{Tool, ToolSpec, without_prefix};

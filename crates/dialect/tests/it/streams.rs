@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crewagent_core::tool::leaked;
 use crewagent_dialect::assemble::AnswerLimits;
 use crewagent_dialect::profile::Profile;
+use crewagent_lenient::calls as leaked;
 use proptest::prelude::*;
 use serde_json::Value as Json;
 

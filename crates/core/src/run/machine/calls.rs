@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use crewagent_lenient::calls as leaked;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
@@ -18,7 +19,7 @@ use crate::prompt::{self, NotExecuted};
 use crate::refusal::RefusalCode;
 use crate::state::guard::Confirmation;
 use crate::state::project_path::ProjectPath;
-use crate::tool::{Tool, canonical, leaked};
+use crate::tool::{Tool, canonical};
 use crate::vpath::{Mount, VPath};
 
 /// Largest number of calls of one reply that are handled.

@@ -3,6 +3,7 @@
 //! A reply without a call changes nothing at an unfinished node. An *idle* reply has calls, but all of them were
 //! refused, repeated or not executed.
 
+use crewagent_lenient::calls::{self as leaked, CallsInText};
 use jiff::Timestamp;
 
 use super::{Effect, Machine, Stance, tell};
@@ -16,7 +17,6 @@ use crate::state::guard::{
 use crate::state::project_path::ProjectPath;
 use crate::state::visit_files::{OutputRule, VisitFiles};
 use crate::tool::Tool;
-use crate::tool::leaked::{self, CallsInText};
 
 /// Most nudges in one visit of a node.
 const MOST_NUDGES: u32 = 6;

@@ -11,7 +11,7 @@ mod tests;
 use crewagent_format::syntax::json::{MAX_DEPTH, MAX_VALUES};
 use serde_json::{Map, Number, Value as Json};
 
-pub(super) use self::fault::BrokenJson;
+pub use self::fault::BrokenJson;
 use self::fault::{JsonFault, MissingEnd};
 use self::quoted::TextRole;
 
@@ -62,7 +62,7 @@ impl Repair {
 }
 
 /// Reads a text that is not strict JSON. Returns its value and the kinds of repairs, each once.
-pub(super) fn read(text: &str) -> Result<(Json, Vec<Repair>), BrokenJson> {
+pub fn read(text: &str) -> Result<(Json, Vec<Repair>), BrokenJson> {
     let mut reader = LenientReader::new(text);
     let value = reader.document();
     match value {

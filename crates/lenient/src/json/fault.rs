@@ -39,11 +39,11 @@ impl MissingEnd {
 
 /// Text that cannot be read, with all its faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BrokenJson {
+pub struct BrokenJson {
     /// Faults with their positions, as parts of a sentence.
-    pub(crate) faults: Vec<String>,
+    pub faults: Vec<String>,
     /// Part that is missing at the end, in words.
-    pub(crate) unclosed: Option<String>,
+    pub unclosed: Option<String>,
 }
 
 impl BrokenJson {
@@ -64,12 +64,12 @@ impl BrokenJson {
     }
 
     /// Makes a fault without a position.
-    pub(crate) fn of(what: impl Into<String>) -> Self {
+    pub fn of(what: impl Into<String>) -> Self {
         Self { faults: vec![what.into()], unclosed: None }
     }
 
     /// Says of the faults that they are in the text of a string.
-    pub(crate) fn inside(mut self) -> Self {
+    pub fn inside(mut self) -> Self {
         if let Some(first) = self.faults.first_mut() {
             first.insert_str(0, "inside the string that they are, ");
         }
