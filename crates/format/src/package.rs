@@ -5,6 +5,7 @@ mod blank;
 mod check;
 mod document;
 mod files;
+pub mod gate;
 pub mod graph;
 mod lint;
 pub mod manifest;
@@ -24,7 +25,7 @@ use crate::id::{NodeId, WorkflowId};
 use crate::path::PackagePath;
 use crate::shape::{self, ShapeReader, Tolerance};
 use crate::syntax::{Tree, Value};
-use crate::version::SchemaVersion;
+use crate::version::{Minor, SchemaVersion};
 use crate::wording::quoted;
 use agents::Agent;
 use graph::Graph;
@@ -144,8 +145,9 @@ fn versioned(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<SchemaVersion>
             Code::UnsupportedSchema,
             tree.span,
             message,
-            "use \"1.1\", or \"1.2\" for a package with sub-workflows",
+            "use \"1.1\", \"1.2\" for sub-workflows, or \"1.3\" for gates and configuration",
         );
     }
+    reader.minor = version.map_or(Minor::NEWEST, SchemaVersion::minor);
     version
 }

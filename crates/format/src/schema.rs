@@ -3,7 +3,7 @@
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::package::agents::Agents;
 use crate::package::graph::Graph;
@@ -14,20 +14,11 @@ use crate::package::workflow::WorkflowFront;
 /// Returns the schemas by file name, as published in `spec/schemas/`.
 pub fn schemas() -> Vec<(&'static str, Json)> {
     vec![
-        (
-            "bmad.schema.json",
-            package_document::<Manifest>("bmad.json: the manifest of a .bmad package"),
-        ),
-        (
-            "agents.schema.json",
-            package_document::<Agents>("agents.json: the agents of a .bmad package"),
-        ),
+        ("bmad.schema.json", versioned_manifest()),
+        ("agents.schema.json", versioned_agents()),
         ("workflow-graph.schema.json", versioned_graph()),
-        (
-            "workflow.schema.json",
-            frontmatter::<WorkflowFront>("workflow.md: the frontmatter of a workflow document"),
-        ),
-        ("step.schema.json", frontmatter::<StepFront>("steps/*.md: the frontmatter of a step")),
+        ("workflow.schema.json", versioned_workflow()),
+        ("step.schema.json", versioned_step()),
     ]
 }
 
@@ -58,18 +49,100 @@ fn frontmatter<T: JsonSchema>(title: &str) -> Json {
     generate::<T>(title).to_value()
 }
 
-/// Generates the schema of graphs, in which the keys of sub-workflows exist from 1.2 on.
+/// Generates the schema of manifests, which have configuration from 1.3 on.
+fn versioned_manifest() -> Json {
+    let mut schema = package_document::<Manifest>("bmad.json: the manifest of a .bmad package");
+    let keys = ["config", "configFrom", "artifactRoots", "aliases", "provenance"];
+    schema["allOf"] = json!([{ "if": BEFORE_1_3.stated(), "then": forbidden(&keys) }]);
+    schema
+}
+
+/// Generates the schema of agents, which have some keys from 1.3 on.
+fn versioned_agents() -> Json {
+    let mut schema = package_document::<Agents>("agents.json: the agents of a .bmad package");
+    let items = schema.pointer_mut("/$defs/MenuItem/properties");
+    let item = later(items, &["yolo", "source"]);
+    let metadata = forbidden(&["capabilities"]);
+    let in_agents =
+        |inner: Json| json!({ "properties": { "agents": { "items": { "properties": inner } } } });
+    schema["allOf"] = json!([
+        { "if": BEFORE_1_3.stated(), "then": in_agents(json!({ "metadata": metadata })) },
+        { "if": SINCE_1_3.stated(), "then": in_agents(json!({ "menu": { "items": item } })) }
+    ]);
+    schema
+}
+
+/// Generates the schema of graphs, which have sub-workflows from 1.2 on and gates from 1.3 on.
 fn versioned_graph() -> Json {
     let mut schema = package_document::<Graph>("workflow.graph.json: the graph of a workflow");
-    schema["allOf"] = json!([{
-        "if": { "properties": { "schemaVersion": { "pattern": r"^1\.1" } } },
-        "then": {
-            "properties": {
-                "nodes": { "items": { "properties": { "subworkflowRef": false, "passContext": false, "resultVariables": false } } }
+    let called = forbidden(&["subworkflowRef", "passContext", "resultVariables"]);
+    let gated = forbidden(&["gate", "waitsForUser", "auto", "calls", "maxVisits"]);
+    schema["allOf"] = json!([
+        {
+            "if": BEFORE_1_2.stated(),
+            "then": { "properties": { "nodes": { "items": called } } }
+        },
+        {
+            "if": BEFORE_1_3.stated(),
+            "then": {
+                "properties": { "nodes": { "items": gated }, "edges": { "items": forbidden(&["gate"]) } }
             }
         }
-    }]);
+    ]);
+    schema["$defs"]["GateOption"]["if"] = json!({ "properties": { "does": { "const": "call" } } });
+    schema["$defs"]["GateOption"]["then"] = json!({ "required": ["call"] });
+    schema["$defs"]["GateOption"]["else"] = forbidden(&["call"]);
     schema
+}
+
+/// Generates the schema of workflow documents, some of whose keys have an effect from 1.3 on.
+fn versioned_workflow() -> Json {
+    let title = "workflow.md: the frontmatter of a workflow document";
+    let mut schema = frontmatter::<WorkflowFront>(title);
+    let keys = later(schema.pointer_mut("/properties"), &["brief", "mirror"]);
+    schema["allOf"] = json!([{ "if": SINCE_1_3.stated(), "then": keys }]);
+    schema
+}
+
+/// Generates the schema of steps, some of whose keys have an effect from 1.3 on.
+fn versioned_step() -> Json {
+    let mut schema = frontmatter::<StepFront>("steps/*.md: the frontmatter of a step");
+    let keys = later(schema.pointer_mut("/properties"), &["bindings", "needs", "resumeOnly"]);
+    schema["allOf"] = json!([{ "if": SINCE_1_3.stated(), "then": keys }]);
+    schema
+}
+
+/// Versions of a document, as a pattern of `schemaVersion`.
+struct Versions(&'static str);
+
+const BEFORE_1_2: Versions = Versions(r"^1\.1");
+const BEFORE_1_3: Versions = Versions(r"^1\.[12]");
+const SINCE_1_3: Versions = Versions(r"^1\.3");
+
+impl Versions {
+    /// Returns the schema of documents that state one of these versions.
+    fn stated(&self) -> Json {
+        json!({ "properties": { "schemaVersion": { "pattern": self.0 } } })
+    }
+}
+
+/// Returns the schema of objects without these keys.
+fn forbidden(keys: &[&str]) -> Json {
+    let keys: Map<String, Json> =
+        keys.iter().map(|key| ((*key).to_owned(), json!(false))).collect();
+    json!({ "properties": keys })
+}
+
+/// Moves keys of an open object out of its properties into the schema of a later version: before it, they may have any
+/// value.
+fn later(properties: Option<&mut Json>, keys: &[&str]) -> Json {
+    let mut moved = Map::new();
+    if let Some(Json::Object(properties)) = properties {
+        for key in keys {
+            moved.extend(properties.shift_remove(*key).map(|schema| ((*key).to_owned(), schema)));
+        }
+    }
+    json!({ "properties": moved })
 }
 
 /// Forbids blank texts where empty ones are forbidden, and removes formats that only Rust knows.

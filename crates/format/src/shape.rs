@@ -4,11 +4,13 @@
 //! mistakes.
 
 mod date_time;
+mod newer;
 mod object;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 pub(crate) use date_time::date_time;
+use newer::NewerKeys;
 pub(crate) use object::Object;
 
 use crate::diagnostic::{Code, Diagnostic, Findings, Location, Severity};
@@ -16,6 +18,7 @@ use crate::id;
 use crate::path::PackagePath;
 use crate::syntax::{Tree, Value};
 use crate::text::Span;
+use crate::version::Minor;
 use crate::wording::{nearest, quoted, ticked};
 
 /// Reader of one file, with the list for its findings.
@@ -29,6 +32,10 @@ pub(crate) struct ShapeReader<'a> {
     bad_ids: HashSet<String>,
     /// Present while a value is read that counts as absent if it does not fit: true once that was reported.
     ignoring: Option<bool>,
+    /// Version of the document; the newest one until it was read.
+    pub(crate) minor: Minor,
+    /// Keys that the document's version does not know.
+    newer: Vec<NewerKeys>,
 }
 
 /// Tolerance of a document kind for blank values. Shipped templates need it in frontmatter.
@@ -53,8 +60,17 @@ impl<'a> ShapeReader<'a> {
         tolerance: Tolerance,
         findings: &'a mut Findings,
     ) -> Self {
-        let (trail, bad_ids) = (Vec::new(), HashSet::new());
-        Self { file, text, findings, tolerance, trail, bad_ids, ignoring: None }
+        Self {
+            file,
+            text,
+            findings,
+            tolerance,
+            trail: Vec::new(),
+            bad_ids: HashSet::new(),
+            ignoring: None,
+            minor: Minor::NEWEST,
+            newer: Vec::new(),
+        }
     }
 
     /// Records a finding about a range of this file.
@@ -106,7 +122,7 @@ impl<'a> ShapeReader<'a> {
         result
     }
 
-    fn wrong_type<T>(&mut self, tree: &Tree, wanted: &str) -> Option<T> {
+    pub(crate) fn wrong_type<T>(&mut self, tree: &Tree, wanted: &str) -> Option<T> {
         let name = self.name();
         let span = if matches!(tree.value, Value::List(_) | Value::Map(_)) {
             tree.span.head(self.text)
@@ -193,33 +209,62 @@ pub(crate) fn boolean(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<bool>
     Some(value)
 }
 
-/// Reads an integer of at least 1.
+/// Reads a number of bytes, at least 1.
 pub(crate) fn positive(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<u64> {
+    whole(tree, reader, 9_000_000_000_000_000, ["number of bytes", "524288"])
+}
+
+/// Reads a count, at least 1.
+pub(crate) fn count(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<u32> {
+    let count = whole(tree, reader, u64::from(u32::MAX), ["number", "100"])?;
+    u32::try_from(count).ok()
+}
+
+/// Reads an integer from 1 to `most`. Findings say what it is, with an example.
+fn whole(
+    tree: &Tree,
+    reader: &mut ShapeReader<'_>,
+    most: u64,
+    [what, example]: [&str; 2],
+) -> Option<u64> {
     let Value::Number(number) = &tree.value else { return reader.wrong_type(tree, "a number") };
+    let too_large = |value: f64| value >= most as f64 + 1.0;
     // 1.0 is an integer too, in JSON Schema and for users.
     let whole = number.as_u64().or_else(|| {
         number
             .as_f64()
-            .filter(|value| value.fract() == 0.0 && *value < 9e15)
+            .filter(|value| value.fract() == 0.0 && !too_large(*value))
             .map(|value| value as u64)
     });
-    if let Some(value) = whole.filter(|value| *value >= 1) {
+    if let Some(value) = whole.filter(|value| (1..=most).contains(value)) {
         return Some(value);
     }
     let name = reader.name();
-    if number.as_f64().is_some_and(|value| value >= 9e15) {
-        let message = format!("{name} is too large: {number}");
-        let help = "write a smaller number of bytes, for example 524288";
-        reader.report(Code::NumberOutOfRange, tree.span, message, help);
-        return None;
-    }
-    reader.report(
-        Code::NumberOutOfRange,
-        tree.span,
-        format!("{name} must be a whole number of at least 1, but it is {number}"),
-        "write a number of bytes, for example 524288",
-    );
+    let (message, help) = if number.as_f64().is_some_and(too_large) {
+        (
+            format!("{name} is too large: {number}"),
+            format!("write a smaller {what}, for example {example}"),
+        )
+    } else {
+        (
+            format!("{name} must be a whole number of at least 1, but it is {number}"),
+            format!("write a {what}, for example {example}"),
+        )
+    };
+    reader.report(Code::NumberOutOfRange, tree.span, message, help);
     None
+}
+
+/// Reads an object whose keys are names, and reports each value that does not fit.
+pub(crate) fn map<T>(
+    tree: &Tree,
+    reader: &mut ShapeReader<'_>,
+    mut read: impl FnMut(&Tree, &mut ShapeReader<'_>) -> Option<T>,
+) -> Option<BTreeMap<String, T>> {
+    let Some(entries) = tree.as_map() else { return reader.wrong_type(tree, "an object") };
+    let values: Vec<_> =
+        entries.iter().map(|entry| (entry.key.clone(), read(&entry.tree, reader))).collect();
+    values.into_iter().map(|(key, value)| Some((key, value?))).collect()
 }
 
 pub(crate) fn open_map(

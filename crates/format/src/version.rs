@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-/// Version of the format: `1.1`, `1.2`, each with an optional patch number.
+/// Version of the format: `1.1`, `1.2` or `1.3`, each with an optional patch number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SchemaVersion {
     minor: Minor,
@@ -20,16 +20,30 @@ pub enum Minor {
     V1_1,
     /// Adds sub-workflows to the graph.
     V1_2,
+    /// Adds gates, configuration and what an import needs.
+    V1_3,
+}
+
+impl Minor {
+    /// The newest version.
+    pub const NEWEST: Self = Self::V1_3;
+
+    /// Returns the version as documents state it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::V1_1 => "1.1",
+            Self::V1_2 => "1.2",
+            Self::V1_3 => "1.3",
+        }
+    }
 }
 
 impl SchemaVersion {
     /// Parses a version.
     pub fn parse(text: &str) -> Option<Self> {
-        let (minor, rest) = if let Some(rest) = text.strip_prefix("1.1") {
-            (Minor::V1_1, rest)
-        } else {
-            (Minor::V1_2, text.strip_prefix("1.2")?)
-        };
+        let minors = [Minor::V1_1, Minor::V1_2, Minor::V1_3];
+        let stated = |minor: Minor| Some((minor, text.strip_prefix(minor.as_str())?));
+        let (minor, rest) = minors.into_iter().find_map(stated)?;
         if rest.is_empty() {
             return Some(Self { minor, patch: None });
         }
@@ -48,10 +62,7 @@ impl SchemaVersion {
 
 impl fmt::Display for SchemaVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.minor {
-            Minor::V1_1 => "1.1",
-            Minor::V1_2 => "1.2",
-        })?;
+        f.write_str(self.minor.as_str())?;
         self.patch.map_or(Ok(()), |patch| write!(f, ".{patch}"))
     }
 }
@@ -72,7 +83,7 @@ impl JsonSchema for SchemaVersion {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": r"^1\.[12](\.(0|[1-9][0-9]*))?$" })
+        json_schema!({ "type": "string", "pattern": r"^1\.[123](\.(0|[1-9][0-9]*))?$" })
     }
 }
 
@@ -82,14 +93,15 @@ mod tests {
 
     #[test]
     fn known_versions_are_read_and_written_the_same() {
-        for text in ["1.1", "1.1.0", "1.1.12", "1.2", "1.2.3"] {
+        for text in ["1.1", "1.1.0", "1.1.12", "1.2", "1.2.3", "1.3", "1.3.0"] {
             assert_eq!(SchemaVersion::parse(text).unwrap().to_string(), text);
         }
         for text in [
             "",
             "1",
             "1.10",
-            "1.3",
+            "1.4",
+            "1.30",
             "2.0",
             "1.1.",
             "1.1.x",

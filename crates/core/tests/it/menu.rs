@@ -22,6 +22,7 @@ fn agent(menu: Vec<MenuItem>) -> Agent {
             module: None,
             description: None,
             source_id: None,
+            capabilities: None,
         },
         persona: Persona {
             role: a(),

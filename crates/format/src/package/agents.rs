@@ -2,6 +2,8 @@
 
 pub mod words;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -11,7 +13,7 @@ use crate::diagnostic::Code;
 use crate::id::AgentId;
 use crate::shape::{self, Object, ShapeReader};
 use crate::syntax::{Tree, Value};
-use crate::version::SchemaVersion;
+use crate::version::{Minor, SchemaVersion};
 
 /// The file of agents.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -91,6 +93,9 @@ pub struct AgentMetadata {
     /// Its id in the place it was exported from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_id: Option<String>,
+    /// Format 1.3: what it can do, in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<String>,
 }
 
 /// Persona of an agent.
@@ -161,6 +166,14 @@ pub struct MenuItem {
     /// Shown only in a browser.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web_only: Option<bool>,
+    /// Format 1.3: the run it starts asks at no gate.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub yolo: bool,
+    /// Format 1.3: the item as the imported source had it, by key.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default)]
+    pub source: BTreeMap<String, String>,
 }
 
 impl MenuItem {
@@ -316,6 +329,7 @@ impl AgentsDraft {
             self.agents.iter().cloned().collect::<Option<Vec<_>>>()
         });
         object.allow_schema(reader);
+        reader.refuse_newer_keys();
         object.close(reader);
         Some(Agents { schema_version: schema_version?, agents: agents? })
     }
@@ -379,6 +393,7 @@ fn metadata(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<AgentMetadata> 
     let module = object.optional("module", reader, shape::string);
     let description = object.optional("description", reader, shape::string);
     let source_id = object.optional("sourceId", reader, shape::string);
+    let capabilities = object.since(Minor::V1_3, "capabilities", reader, shape::string);
     object.close(reader);
     Some(AgentMetadata {
         name: name?,
@@ -387,6 +402,7 @@ fn metadata(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<AgentMetadata> 
         module: module?,
         description: description?,
         source_id: source_id?,
+        capabilities: capabilities?,
     })
 }
 
@@ -435,6 +451,10 @@ fn menu_item(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<MenuItem> {
     let validate_workflow = object.optional("validate-workflow", reader, anything);
     let ide_only = object.optional("ide-only", reader, shape::boolean);
     let web_only = object.optional("web-only", reader, shape::boolean);
+    let yolo = object.open_since(Minor::V1_3, "yolo", reader, shape::boolean);
+    let source = object.open_since(Minor::V1_3, "source", reader, |tree, reader| {
+        shape::map(tree, reader, shape::string)
+    });
     object.leave_open(reader);
     Some(MenuItem {
         description: description?,
@@ -446,6 +466,8 @@ fn menu_item(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<MenuItem> {
             .filter(|value| !matches!(value, Json::Null | Json::Bool(false))),
         ide_only: ide_only?,
         web_only: web_only?,
+        yolo: yolo?.unwrap_or_default(),
+        source: source?.unwrap_or_default(),
     })
 }
 

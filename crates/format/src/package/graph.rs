@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json};
 pub(super) use draft::{EdgeDraft, GraphDraft, NodeDraft};
 
 use super::blank::{BlankOr, NonBlank};
+use super::gate::Gate;
 use crate::condition::Condition;
 use crate::id::{AgentId, NodeId, WorkflowId};
 use crate::path::PackagePath;
@@ -86,6 +87,25 @@ pub struct Node {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default, with = "Vec<NonBlank>")]
     pub result_variables: Vec<String>,
+    /// Format 1.3: the menu at which the user decides how to go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Arc<Gate>>,
+    /// Format 1.3: the node is not left before the user has said something in it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub waits_for_user: bool,
+    /// Format 1.3: an `end` that completes the run without a request to the model.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub auto: bool,
+    /// Format 1.3: the workflows that may be called from inside of the node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub calls: Vec<WorkflowId>,
+    /// Format 1.3: the number of visits after which a run stops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    pub max_visits: Option<u32>,
 }
 
 /// Kinds of nodes.
@@ -150,6 +170,10 @@ pub struct Edge {
     /// Condition in JSONLogic, for the runtime.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_expr: Option<Condition>,
+    /// Format 1.3: key of the option of its node's gate that opens it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub gate: Option<String>,
 }
 
 impl Graph {

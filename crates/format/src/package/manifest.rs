@@ -1,9 +1,14 @@
 //! `bmad.json`: the name of a package and the paths of its parts.
 
+mod config;
+
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use semver::Version;
 use serde::Serialize;
 
+pub use self::config::{ConfigKey, ConfigKind, ConfigScope};
 use super::blank::NonBlank;
 use super::versioned;
 use crate::diagnostic::Code;
@@ -12,7 +17,7 @@ use crate::integrity::Digest;
 use crate::path::PackagePath;
 use crate::shape::{self, Object, ShapeReader};
 use crate::syntax::Tree;
-use crate::version::SchemaVersion;
+use crate::version::{Minor, SchemaVersion};
 
 /// The manifest of a package.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -49,6 +54,25 @@ pub struct Manifest {
     /// The digest of the package's content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub integrity: Option<Integrity>,
+    /// Format 1.3: names that texts and paths use in braces, with their values when nothing else is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub config: Vec<ConfigKey>,
+    /// Format 1.3: kinds of foreign configuration files of a project that are read at the start of a run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, inner(regex(pattern = "^bmad$")))]
+    pub config_from: Vec<String>,
+    /// Format 1.3: folders of the project in which a run makes files; `artifacts` when absent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, inner(length(min = 1)))]
+    pub artifact_roots: Vec<String>,
+    /// Format 1.3: folders of the package that stand for missing folders at the root of the project, by their name there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default, with = "BTreeMap<String, PackagePath>")]
+    pub aliases: BTreeMap<String, String>,
+    /// Format 1.3: the report of the import that made this package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<PackagePath>,
 }
 
 /// Pattern for versions from semver.org.
@@ -138,6 +162,10 @@ pub(super) struct ManifestDraft {
     workflows_read: bool,
     pub(super) min_runtime_version: Option<Version>,
     pub(super) sha256: Option<Digest>,
+    /// `None` if it was unreadable, and so are the two below.
+    pub(super) config: Option<Vec<ConfigKey>>,
+    pub(super) artifact_roots: Option<Vec<String>>,
+    pub(super) provenance: Option<PackagePath>,
     /// Present if there are no errors.
     pub(super) manifest: Option<Manifest>,
 }
@@ -196,8 +224,19 @@ impl ManifestDraft {
         });
         let runtime = object.optional("runtime", reader, runtime_needs);
         let integrity = object.optional("integrity", reader, integrity);
+        let config = object.list_since(Minor::V1_3, "config", reader, config::config_key);
+        let config_from = object.list_since(Minor::V1_3, "configFrom", reader, config::source);
+        let roots = object.list_since(Minor::V1_3, "artifactRoots", reader, shape::text);
+        let aliases = object.since(Minor::V1_3, "aliases", reader, |tree, reader| {
+            shape::map(tree, reader, shape::package_path)
+        });
+        let provenance = object.since(Minor::V1_3, "provenance", reader, shape::package_path);
         object.allow_schema(reader);
+        reader.refuse_newer_keys();
         object.close(reader);
+        self.config = config.clone();
+        self.artifact_roots = roots.clone();
+        self.provenance = provenance.clone().flatten();
         self.workflows_read = workflows.is_some() || !self.workflows.is_empty();
         let needs = runtime.as_ref().and_then(Option::as_ref);
         self.min_runtime_version = needs.and_then(|needs| needs.min_runtime_version.clone());
@@ -213,6 +252,11 @@ impl ManifestDraft {
             workflows: workflows?.unwrap_or_default(),
             runtime: runtime?,
             integrity: integrity?,
+            config: config?,
+            config_from: config_from?,
+            artifact_roots: roots?,
+            aliases: folders(aliases?),
+            provenance: provenance?,
         })
     }
 
@@ -242,6 +286,11 @@ impl ManifestDraft {
             assets_dir: assets_dir?,
         })
     }
+}
+
+fn folders(aliases: Option<BTreeMap<String, PackagePath>>) -> BTreeMap<String, String> {
+    let aliases = aliases.unwrap_or_default().into_iter();
+    aliases.map(|(name, folder)| (name, folder.as_str().to_owned())).collect()
 }
 
 fn workflow_entry(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<WorkflowEntryDraft> {

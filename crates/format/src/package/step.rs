@@ -2,6 +2,7 @@
 
 mod advice;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use crate::frontmatter::Frontmatter;
 use crate::id::NodeId;
 use crate::shape::{self, Object, ShapeReader};
 use crate::syntax::Tree;
-use crate::version::SchemaVersion;
+use crate::version::{Minor, SchemaVersion};
 
 /// Step file.
 #[derive(Clone, Debug)]
@@ -81,6 +82,18 @@ pub struct StepFront {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default, with = "Option<Vec<NonBlank>>")]
     pub result_variables: Vec<String>,
+    /// Format 1.3: names with the values that they have in this step.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default, with = "Option<BTreeMap<String, String>>")]
+    pub bindings: BTreeMap<String, String>,
+    /// Format 1.3: what the step asks for and a runtime may not have, such as `subagent`, `web` or `shell`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, with = "Option<Vec<NonBlank>>")]
+    pub needs: Vec<String>,
+    /// Format 1.3: the step serves only to take up work again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default, with = "Option<bool>")]
+    pub resume_only: bool,
 }
 
 /// A move as a step repeats it.
@@ -134,6 +147,13 @@ fn front(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<StepFront> {
     let result_variables = object.ignorable("resultVariables", reader, |tree, reader| {
         Some(shape::items(tree, reader, shape::text)?.into_iter().flatten().collect())
     });
+    let bindings = object.open_since(Minor::V1_3, "bindings", reader, |tree, reader| {
+        shape::map(tree, reader, shape::string)
+    });
+    let needs = object.open_since(Minor::V1_3, "needs", reader, |tree, reader| {
+        shape::list(tree, reader, shape::text)
+    });
+    let resume_only = object.open_since(Minor::V1_3, "resumeOnly", reader, shape::boolean);
     object.leave_open(reader);
     Some(StepFront {
         schema_version: schema_version?,
@@ -150,6 +170,9 @@ fn front(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<StepFront> {
         subworkflow: subworkflow.filter(|name| !name.trim().is_empty()),
         pass_context,
         result_variables: result_variables.unwrap_or_default(),
+        bindings: bindings?.unwrap_or_default(),
+        needs: needs?.unwrap_or_default(),
+        resume_only: resume_only?.unwrap_or_default(),
     })
 }
 

@@ -1,5 +1,7 @@
 //! `workflow.md`: the template of a run's state document.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -8,8 +10,8 @@ use super::versioned;
 use crate::diagnostic::Findings;
 use crate::frontmatter::Frontmatter;
 use crate::shape::{self, Object, ShapeReader, Tolerance};
-use crate::syntax::Tree;
-use crate::version::SchemaVersion;
+use crate::syntax::{Tree, Value};
+use crate::version::{Minor, SchemaVersion};
 
 /// The frontmatter of a workflow document, which is the state of a run. Other keys are kept.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -67,6 +69,37 @@ pub struct WorkflowFront {
     /// Manner in which a model is told to change the state: `document` for edits of this document, else a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_tools: Option<String>,
+    /// Format 1.3: the body of this document is told to the model for the whole run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default, with = "Option<bool>")]
+    pub brief: bool,
+    /// Format 1.3: the document in which other tools read what is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<Mirror>,
+}
+
+/// Document whose frontmatter lists what is done. The runtime writes it when a node is left.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Mirror {
+    /// Path from the root of the project; it may name bindings and variables in braces.
+    #[schemars(length(min = 1))]
+    pub file: String,
+    /// Key of the list in the frontmatter of that file.
+    #[schemars(length(min = 1))]
+    pub key: String,
+    /// Number or text that is added when a node is left, by the node's id.
+    #[schemars(with = "BTreeMap<String, NumberOrText>")]
+    pub values: BTreeMap<String, Json>,
+}
+
+/// Schema of a value that a mirror adds.
+#[derive(JsonSchema)]
+#[schemars(inline, untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum NumberOrText {
+    Number(f64),
+    Text(String),
 }
 
 /// A branch that was taken.
@@ -150,6 +183,8 @@ impl WorkflowFront {
         let active_agent_id = object.ignorable("activeAgentId", reader, shape::string);
         let workflow_ref = object.ignorable("workflowRef", reader, shape::string);
         let state_tools = object.ignorable("stateTools", reader, shape::string);
+        let brief = object.open_since(Minor::V1_3, "brief", reader, shape::boolean);
+        let mirror = object.open_since(Minor::V1_3, "mirror", reader, mirror);
         object.leave_open(reader);
         Some(Self {
             schema_version: schema_version?,
@@ -168,6 +203,8 @@ impl WorkflowFront {
             active_agent_id,
             workflow_ref,
             state_tools,
+            brief: brief?.unwrap_or_default(),
+            mirror: mirror?,
         })
     }
 }
@@ -183,6 +220,22 @@ fn blank_or_required<T: Default>(
     } else {
         object.required(key, reader, read)
     }
+}
+
+fn mirror(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Mirror> {
+    let mut object = Object::open(tree, reader)?;
+    let file = object.required("file", reader, shape::text);
+    let key = object.required("key", reader, shape::text);
+    let values = object.required("values", reader, |tree, reader| {
+        shape::map(tree, reader, |tree, reader| match &tree.value {
+            Value::Number(_) | Value::String(_) => Some(tree.to_json()),
+            Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => {
+                reader.wrong_type(tree, "a number or a string")
+            }
+        })
+    });
+    object.close(reader);
+    Some(Mirror { file: file?, key: key?, values: values? })
 }
 
 fn decision(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Decision> {

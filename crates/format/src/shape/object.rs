@@ -3,6 +3,7 @@
 use super::{Segment, ShapeReader, Tolerance, list, string};
 use crate::diagnostic::Code;
 use crate::syntax::{Entry, Tree, Value};
+use crate::version::Minor;
 use crate::wording::{misspells, quoted};
 
 /// Object whose keys are being read. End it with [`Object::close`] or [`Object::leave_open`].
@@ -34,11 +35,6 @@ impl<'t> Object<'t> {
     /// Allows `$schema`, which names a JSON Schema for editors and has no effect.
     pub(crate) fn allow_schema(&mut self, reader: &mut ShapeReader<'_>) {
         self.optional("$schema", reader, string);
-    }
-
-    /// Marks an invalid key as reported.
-    pub(crate) fn mark_reported(&mut self, key: &'static str) {
-        self.reported.push(key);
     }
 
     /// Returns true if a key is present, even with a blank value.
@@ -86,6 +82,50 @@ impl<'t> Object<'t> {
         read: impl FnOnce(&Tree, &mut ShapeReader<'_>) -> Option<T>,
     ) -> Option<T> {
         reader.ignoring(|reader| self.optional(key, reader, read).flatten())
+    }
+
+    /// Reads an optional key that the format has since a version. In an older document it is noted for
+    /// [`ShapeReader::refuse_newer_keys`], and `None`.
+    pub(crate) fn since<T>(
+        &mut self,
+        since: Minor,
+        key: &'static str,
+        reader: &mut ShapeReader<'_>,
+        read: impl FnOnce(&Tree, &mut ShapeReader<'_>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        if reader.minor >= since {
+            return self.optional(key, reader, read);
+        }
+        let Some(entry) = self.entries.iter().find(|entry| entry.key == key) else {
+            return Some(None);
+        };
+        self.reported.push(key);
+        reader.note_newer(since, self.owner(reader), entry);
+        None
+    }
+
+    /// Reads an optional list that the format has since a version; an absent one counts as empty.
+    pub(crate) fn list_since<T>(
+        &mut self,
+        since: Minor,
+        key: &'static str,
+        reader: &mut ShapeReader<'_>,
+        read: impl FnMut(&Tree, &mut ShapeReader<'_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        self.since(since, key, reader, |tree, reader| list(tree, reader, read))
+            .map(Option::unwrap_or_default)
+    }
+
+    /// Reads a key of an open object that the format has since a version; in an older document it is one of the keys
+    /// that have no effect.
+    pub(crate) fn open_since<T>(
+        &mut self,
+        since: Minor,
+        key: &'static str,
+        reader: &mut ShapeReader<'_>,
+        read: impl FnOnce(&Tree, &mut ShapeReader<'_>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        if reader.minor >= since { self.optional(key, reader, read) } else { Some(None) }
     }
 
     /// Reads an optional list; an absent one counts as empty.

@@ -10,12 +10,12 @@ use crate::condition::Condition;
 use crate::diagnostic::Code;
 use crate::id::{AgentId, NodeId, WorkflowId};
 use crate::package::agents::not_empty;
+use crate::package::gate::Gate;
 use crate::package::versioned;
 use crate::path::PackagePath;
 use crate::shape::{self, Object, ShapeReader};
 use crate::syntax::{Entry, Tree};
 use crate::version::{Minor, SchemaVersion};
-use crate::wording::ticked;
 
 /// Readable part of a graph. The indices of nodes and edges are those of the file.
 #[derive(Default)]
@@ -43,6 +43,11 @@ pub(in crate::package) struct NodeDraft {
     pub(in crate::package) subworkflow_ref: Option<Option<WorkflowId>>,
     pub(in crate::package) pass_context: Option<Option<bool>>,
     pub(in crate::package) result_variables: Option<Vec<String>>,
+    pub(in crate::package) gate: Option<Option<Arc<Gate>>>,
+    pub(in crate::package) waits_for_user: Option<bool>,
+    pub(in crate::package) auto: Option<bool>,
+    pub(in crate::package) calls: Option<Vec<WorkflowId>>,
+    max_visits: Option<Option<u32>>,
 }
 
 #[derive(Default)]
@@ -55,6 +60,7 @@ pub(in crate::package) struct EdgeDraft {
     pub(in crate::package) is_default: Option<Option<bool>>,
     pub(in crate::package) condition_text: Option<Option<String>>,
     pub(in crate::package) condition_expr: Option<Option<Condition>>,
+    pub(in crate::package) gate: Option<Option<String>>,
 }
 
 impl GraphDraft {
@@ -67,13 +73,9 @@ impl GraphDraft {
     fn fill(&mut self, tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<()> {
         let mut object = Object::open(tree, reader)?;
         self.version = object.required("schemaVersion", reader, versioned);
-        let minor = self.version.map_or(Minor::V1_2, SchemaVersion::minor);
         let nodes = object.required("nodes", reader, |tree, reader| {
-            let nodes = shape::items(tree, reader, |tree, reader| node(tree, minor, reader))?;
+            let nodes = shape::items(tree, reader, node)?;
             self.nodes = nodes.into_iter().map(Option::unwrap_or_default).collect();
-            if minor < Minor::V1_2 {
-                refuse_newer_keys(tree, reader);
-            }
             not_empty(tree, &self.nodes, "a node", reader)
         });
         // Read after the nodes, so that a bad id is reported at its node.
@@ -86,6 +88,7 @@ impl GraphDraft {
         self.metadata = object.optional("metadata", reader, shape::open_map).flatten();
         self.lists_read = nodes.is_some() && edges.is_some();
         object.allow_schema(reader);
+        reader.refuse_newer_keys();
         object.close(reader)
     }
 
@@ -150,6 +153,11 @@ impl NodeDraft {
             subworkflow_ref: self.subworkflow_ref.clone()?,
             pass_context: self.pass_context?,
             result_variables: self.result_variables.clone()?,
+            gate: self.gate.clone()?,
+            waits_for_user: self.waits_for_user?,
+            auto: self.auto?,
+            calls: self.calls.clone()?,
+            max_visits: self.max_visits?,
         })
     }
 }
@@ -164,11 +172,12 @@ impl EdgeDraft {
             is_default: self.is_default?.unwrap_or_default(),
             condition_text: self.condition_text.clone()?,
             condition_expr: self.condition_expr.clone()?,
+            gate: self.gate.clone()?,
         })
     }
 }
 
-fn node(tree: &Tree, minor: Minor, reader: &mut ShapeReader<'_>) -> Option<NodeDraft> {
+fn node(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<NodeDraft> {
     let mut object = Object::open(tree, reader)?;
     let mut draft = NodeDraft {
         id: object.required("id", reader, shape::id(NodeId::new)),
@@ -179,22 +188,25 @@ fn node(tree: &Tree, minor: Minor, reader: &mut ShapeReader<'_>) -> Option<NodeD
         agent_id: object.optional("agentId", reader, agent_id).map(Option::flatten),
         inputs: object.list("inputs", reader, shape::string),
         outputs: object.list("outputs", reader, shape::string),
-        subworkflow_ref: Some(None),
-        pass_context: Some(None),
-        result_variables: Some(Vec::new()),
+        ..NodeDraft::default()
     };
-    if minor >= Minor::V1_2 {
-        draft.subworkflow_ref =
-            object.optional("subworkflowRef", reader, shape::id(WorkflowId::new));
-        draft.pass_context = object.optional("passContext", reader, shape::boolean);
-        draft.result_variables = object.list("resultVariables", reader, shape::text);
-    } else {
-        for key in NEWER_KEYS.into_iter().filter(|key| tree.get(key).is_some()) {
-            object.mark_reported(key);
-            // It names a workflow, but not in this version: nothing is known.
-            draft.subworkflow_ref = None;
-        }
+    let since = Minor::V1_2;
+    draft.subworkflow_ref =
+        object.since(since, "subworkflowRef", reader, shape::id(WorkflowId::new));
+    draft.pass_context = object.since(since, "passContext", reader, shape::boolean);
+    draft.result_variables = object.list_since(since, "resultVariables", reader, shape::text);
+    if reader.minor < since && (draft.pass_context.is_none() || draft.result_variables.is_none()) {
+        // It means a call, but not in this version: nothing is known.
+        draft.subworkflow_ref = None;
     }
+    let since = Minor::V1_3;
+    draft.gate = object.since(since, "gate", reader, Gate::read).map(|gate| gate.map(Arc::new));
+    let waits_for_user = object.since(since, "waitsForUser", reader, shape::boolean);
+    draft.waits_for_user = waits_for_user.map(Option::unwrap_or_default);
+    let auto = object.since(since, "auto", reader, shape::boolean);
+    draft.auto = auto.map(Option::unwrap_or_default);
+    draft.calls = object.list_since(since, "calls", reader, shape::id(WorkflowId::new));
+    draft.max_visits = object.since(since, "maxVisits", reader, shape::count);
     object.close(reader);
     Some(draft)
 }
@@ -207,28 +219,6 @@ fn agent_id(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<Option<AgentId>
     shape::id(AgentId::new)(tree, reader).map(Some)
 }
 
-/// Keys of a node since 1.2.
-const NEWER_KEYS: [&str; 3] = ["subworkflowRef", "passContext", "resultVariables"];
-
-/// Reports the keys of 1.2 in a 1.1 graph, once for the whole graph: one mistake is behind them.
-fn refuse_newer_keys(nodes: &Tree, reader: &mut ShapeReader<'_>) {
-    let mut uses =
-        nodes.as_list().unwrap_or_default().iter().enumerate().filter_map(|(at, node)| {
-            let entries: Vec<&Entry> = NEWER_KEYS.iter().filter_map(|key| node.get(key)).collect();
-            Some((at, *entries.first()?, ticked(entries.iter().map(|entry| &entry.key))))
-        });
-    let Some((at, first, keys)) = uses.next() else { return };
-    let more = match uses.count() {
-        0 => String::new(),
-        1 => ", and so has another node".to_owned(),
-        more => format!(", and so have {more} other nodes"),
-    };
-    let message = format!("`nodes[{at}]` has {keys}, which format 1.1 does not know{more}");
-    let help =
-        "set `schemaVersion` of this graph and of `bmad.json` to \"1.2\", which has sub-workflows";
-    reader.report(Code::UnknownKey, first.key_span, message, help);
-}
-
 fn edge(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<EdgeDraft> {
     let mut object = Object::open(tree, reader)?;
     let draft = EdgeDraft {
@@ -239,6 +229,7 @@ fn edge(tree: &Tree, reader: &mut ShapeReader<'_>) -> Option<EdgeDraft> {
         is_default: object.optional("isDefault", reader, shape::boolean),
         condition_text: object.optional("conditionText", reader, shape::string),
         condition_expr: object.optional("conditionExpr", reader, condition).map(Option::flatten),
+        gate: object.since(Minor::V1_3, "gate", reader, shape::text),
     };
     object.close(reader);
     Some(draft)

@@ -142,7 +142,7 @@ fn calls_of(
     findings: &mut Findings,
 ) -> GraphCalls {
     let mut found = GraphCalls::default();
-    let minor = read.draft.version.map_or(Minor::V1_2, SchemaVersion::minor);
+    let minor = read.draft.version.map_or(Minor::NEWEST, SchemaVersion::minor);
     let ways_out = ways_out(read);
     for (index, node) in read.draft.nodes.iter().enumerate() {
         let (Some(id), Some(kind)) = (&node.id, node.kind) else { continue };
