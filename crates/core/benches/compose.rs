@@ -82,7 +82,7 @@ fn machine() -> Machine {
     };
     let agent = package.agents()[0].id.clone();
     let mut machine = Machine::new(
-        Subject::Workflow { package, workflow: 0, agent, data: None },
+        Subject::Workflow { package, workflow: 0, agent, data: None, bindings: Arc::default() },
         settings,
         run_state,
     );

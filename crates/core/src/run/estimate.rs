@@ -67,6 +67,7 @@ impl Estimator<'_> {
             workflow: at,
             agent: agent.clone(),
             data: None,
+            bindings: Arc::default(),
         };
         let machine = Machine::new(subject, self.settings.clone(), RunState::default());
         let mut sum = Estimate::default();
@@ -154,7 +155,8 @@ mod tests {
     fn estimated(name: &str, size: u64) -> Estimate {
         let package = Arc::new(checked(&example(name)).package.unwrap());
         let agent = package.agents()[0].id.clone();
-        let subject = Subject::Workflow { package, workflow: 0, agent, data: None };
+        let subject =
+            Subject::Workflow { package, workflow: 0, agent, data: None, bindings: Arc::default() };
         estimate(&subject, &RunSettings::default(), &|_| size)
     }
 

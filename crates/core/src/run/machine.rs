@@ -34,6 +34,7 @@ pub use self::questions::Offered;
 use self::questions::{Pending, PendingMove};
 pub use self::survey::SurveyPlan;
 use super::history::Position;
+use crate::bindings::Bindings;
 use crate::context::{Context, Cut};
 use crate::event::{
     Answer, EventKind, FileIntent, Moved, NodeEntered, Phase, PhaseChanged, Reason, Reply,
@@ -65,6 +66,8 @@ pub enum Subject {
         agent: AgentId,
         /// File that came with the start, as the model sees it.
         data: Option<Arc<str>>,
+        /// Values that the texts of the package are filled with.
+        bindings: Arc<Bindings>,
     },
     Conversation {
         /// Package whose agents the user can choose.
@@ -90,6 +93,14 @@ impl Subject {
                 let workflows = package.workflows();
                 Some(workflows.get(*workflow).unwrap_or(&workflows[0]))
             }
+            Self::Conversation { .. } => None,
+        }
+    }
+
+    /// Returns the bindings of a workflow; none in a conversation.
+    pub fn bindings(&self) -> Option<&Arc<Bindings>> {
+        match self {
+            Self::Workflow { bindings, .. } => Some(bindings),
             Self::Conversation { .. } => None,
         }
     }
@@ -474,6 +485,11 @@ impl Machine {
     /// Returns the package; a conversation may have none.
     pub fn package(&self) -> Option<&Arc<Package>> {
         self.subject.package()
+    }
+
+    /// Returns the bindings of the run; a conversation has none.
+    pub fn bindings(&self) -> Option<&Arc<Bindings>> {
+        self.subject.bindings()
     }
 
     /// Returns the active workflow; a conversation has none.

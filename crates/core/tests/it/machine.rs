@@ -71,7 +71,7 @@ impl Play {
             given.iter().map(|name| ((*name).to_owned(), Value::from("given"))).collect();
         let run_state = RunState { current_node_id, variables, ..RunState::default() };
         let machine = Machine::new(
-            Subject::Workflow { package, workflow: 0, agent, data: None },
+            Subject::Workflow { package, workflow: 0, agent, data: None, bindings: Arc::default() },
             settings,
             run_state,
         );

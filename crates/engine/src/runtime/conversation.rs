@@ -1,5 +1,6 @@
 //! Starts a conversation, which is a run without a workflow.
 
+use crewagent_core::bindings::Bindings;
 use crewagent_core::event::{ConversationStarted, Event, EventKind};
 use crewagent_core::run::machine::{Machine, Subject};
 use crewagent_core::state::run_state::RunState;
@@ -50,6 +51,7 @@ pub(super) fn begin<H: Host>(
             agent_id: agent.as_ref().map(AgentId::to_string),
         },
         conversation: None,
+        bindings: Bindings::default(),
         created: now,
         documents: Vec::new(),
         events: vec![started.clone()],

@@ -211,6 +211,7 @@ impl ForkContent {
             project: record.project_id.clone(),
             subject: record.subject.clone(),
             conversation: None,
+            bindings: record.bindings.clone(),
             created: now,
             documents,
             events: vec![event(1, self.started(store, plan)?), event(2, self.rests(plan))],

@@ -317,7 +317,8 @@ pub(super) fn subject(
                 .ok_or_else(|| ResumeError::Workflow(document.clone()))?;
             let agent =
                 AgentId::new(agent_id.clone()).unwrap_or_else(|| package.agents()[0].id.clone());
-            Ok(Subject::Workflow { package, workflow, agent, data })
+            let bindings = Arc::new(record.bindings.clone());
+            Ok(Subject::Workflow { package, workflow, agent, data, bindings })
         }
         (subject, package) => {
             let agent = subject.agent_id().and_then(|id| AgentId::new(id.to_owned()));

@@ -1,5 +1,8 @@
 //! Starts a run: chooses workflow and agent, and writes the first state document and the first event.
 
+use std::sync::Arc;
+
+use crewagent_core::bindings::Bindings;
 use crewagent_core::event::{Event, EventKind, RunStarted};
 use crewagent_core::forecast::Forecast;
 use crewagent_core::menu;
@@ -23,6 +26,7 @@ pub(super) fn start<H: Host>(
 ) -> Result<Run<H::Log>, StartError> {
     let installed = &plan.package;
     let package = store.packages().load_verified(installed)?;
+    let bindings = Arc::new(Bindings::default());
     let at = choose_workflow(&package, plan.workflow.as_deref())?;
     let agent = choose_agent(&package, at, plan.agent.as_deref())?;
     let project = store.projects().of(&plan.project)?;
@@ -43,8 +47,13 @@ pub(super) fn start<H: Host>(
     let document = StateDocument::start(workflow, &values)?;
     let run_state = RunState::of(&document, &workflow.graph);
     let data = plan.data.as_ref().map(|data| data.text.as_str().into());
-    let subject =
-        Subject::Workflow { package: package.clone(), workflow: at, agent: agent.clone(), data };
+    let subject = Subject::Workflow {
+        package: package.clone(),
+        workflow: at,
+        agent: agent.clone(),
+        data,
+        bindings: bindings.clone(),
+    };
     let forecast =
         forecast::of(store, &subject, &installed.name, project.folder()?, &plan.settings);
     let started = Event {
@@ -79,6 +88,7 @@ pub(super) fn start<H: Host>(
             agent_id: agent.to_string(),
         },
         conversation: plan.conversation.clone(),
+        bindings: Bindings::clone(&bindings),
         created: now,
         documents: vec![(None, document.text().to_string())],
         events: vec![started.clone()],
@@ -93,7 +103,8 @@ pub(super) fn foresee(store: &Store, plan: &StartRun) -> Result<Option<Forecast>
     let package = store.packages().load_verified(&plan.package)?;
     let workflow = choose_workflow(&package, plan.workflow.as_deref())?;
     let agent = choose_agent(&package, workflow, plan.agent.as_deref())?;
-    let subject = Subject::Workflow { package, workflow, agent, data: None };
+    let subject =
+        Subject::Workflow { package, workflow, agent, data: None, bindings: Arc::default() };
     Ok(forecast::of(store, &subject, &plan.package.name, &plan.project, &plan.settings))
 }
 

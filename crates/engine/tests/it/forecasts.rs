@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crewagent_core::bindings::Bindings;
 use crewagent_core::event::{
     AssistantMessage, Event, EventKind, Phase, PhaseChanged, Reply, RequestSummary, RunFinished,
     TurnStarted,
@@ -111,6 +112,7 @@ impl ForecastFixture {
                 agent_id: "author".into(),
             },
             conversation: None,
+            bindings: Bindings::default(),
             created: "2026-11-10T10:00:00Z".parse().unwrap(),
             documents: vec![(None, "---\nschemaVersion: \"1.1\"\nworkflowType: demo\ncurrentNodeId: a\nstepsCompleted: []\n---\n".to_owned())],
             events: events.collect(),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use crewagent_core::bindings::Bindings;
 use crewagent_core::event::{Event, EventKind, Phase, PhaseChanged, Reason, RunStarted, UserInput};
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::run_state::RunState;
@@ -58,6 +59,7 @@ impl RunsFixture {
                 agent_id: "author".into(),
             },
             conversation: None,
+            bindings: Bindings::default(),
             created: "2026-11-15T08:30:15Z".parse().unwrap(),
             documents: vec![(None, DOCUMENT.into())],
             events: vec![started(&id)],

@@ -1,5 +1,6 @@
 //! The journal of a run in a store passes the suite of step logs.
 
+use crewagent_core::bindings::Bindings;
 use crewagent_core::event::Event;
 use crewagent_engine::clock::Clock;
 use crewagent_engine::disk::Disk;
@@ -52,6 +53,7 @@ impl StepLogFixture for JournalFixture {
                 agent_id: "worker".into(),
             },
             conversation: None,
+            bindings: Bindings::default(),
             created: "2026-11-15T09:00:00Z".parse().unwrap(),
             documents: vec![(None, "---\nschemaVersion: \"1.1\"\n---\n".into())],
             events: Vec::new(),

@@ -162,7 +162,8 @@ fn what_a_called_workflow_writes_is_written_in_the_visit_of_its_caller() {
 fn a_run_that_starts_in_the_middle_has_set_nothing() {
     let package = Arc::new(checked(&example("create-story-micro")).package.unwrap());
     let agent = package.agents()[0].id.clone();
-    let subject = Subject::Workflow { package, workflow: 0, agent, data: None };
+    let subject =
+        Subject::Workflow { package, workflow: 0, agent, data: None, bindings: Arc::default() };
     let state = |done: &[&str]| RunState {
         current_node_id: "step-01-select-story".to_owned(),
         steps_completed: done.iter().map(|id| (*id).to_owned()).collect(),

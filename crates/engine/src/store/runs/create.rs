@@ -1,5 +1,6 @@
 //! Creates a run: writes it to a hidden staging folder, flushes it, and publishes it with one rename.
 
+use crewagent_core::bindings::Bindings;
 use crewagent_core::event::{Event, EventKind, RunEvent};
 use crewagent_core::frame_id::FrameId;
 use crewagent_core::prompt::PROMPT_VERSION;
@@ -30,6 +31,8 @@ pub struct NewRun {
     pub subject: RunSubject,
     /// Conversation that starts it.
     pub conversation: Option<RunId>,
+    /// Values that the texts of the package are filled with.
+    pub bindings: Bindings,
     pub created: Timestamp,
     /// State documents, each with the frame that it belongs to; `None` for the run's own. A conversation has none.
     pub documents: Vec<(Option<FrameId>, String)>,
@@ -110,6 +113,7 @@ fn fill(
         subject: new.subject.clone(),
         created: new.created,
         conversation: new.conversation.clone(),
+        bindings: new.bindings.clone(),
         fork_of: new.events.first().and_then(fork_of),
     };
     let text = record

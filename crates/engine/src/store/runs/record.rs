@@ -1,5 +1,6 @@
 //! `run.json`: the record of a run or a conversation. Written once, never changed.
 
+use crewagent_core::bindings::Bindings;
 use crewagent_format::integrity::Digest;
 use jiff::Timestamp;
 use semver::Version;
@@ -35,6 +36,9 @@ pub struct RunRecord {
     /// Run that it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork_of: Option<RunId>,
+    /// Values that the texts of the package are filled with.
+    #[serde(default, skip_serializing_if = "Bindings::is_empty")]
+    pub bindings: Bindings,
 }
 
 /// Returns the version of records that name none.
