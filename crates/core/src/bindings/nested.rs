@@ -12,6 +12,9 @@ pub const MOST_NESTED: usize = 8;
 /// Maximum size of a value, in bytes.
 pub const VALUE_MAX_BYTES: usize = 1024;
 
+/// Value of a name whose value is that of the clock.
+const OF_THE_SYSTEM: &str = "system-generated";
+
 /// Mounts that begin a path anew when they stand in the middle of it.
 const MOUNTS: [&str; 3] = ["@project", "@pkg", "@state"];
 
@@ -25,12 +28,16 @@ pub(super) fn resolved(
     known: &Bindings,
     values: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    let nest = Nest { known, values };
-    let usable = values.iter().filter(|(_, value)| is_value(value));
+    let mut nest = Nest { known, values, done: BTreeMap::new() };
+    let usable = values.iter().filter(|(name, value)| {
+        // The runtime's own value stays.
+        let is_own = value.trim() == OF_THE_SYSTEM && known.get(name).is_some();
+        is_value(value) && !is_own
+    });
     usable
         .map(|(name, value)| {
-            let filled = nest.filled(name, value, &mut vec![name.as_str()]);
-            (name.clone(), filled.filter(|text| is_value(text)).unwrap_or_else(|| value.clone()))
+            let resolved = nest.value(name, value).map(|found| found.text);
+            (name.clone(), resolved.unwrap_or_else(|| value.clone()))
         })
         .collect()
 }
@@ -39,34 +46,45 @@ pub(super) fn resolved(
 struct Nest<'n> {
     known: &'n Bindings,
     values: &'n BTreeMap<String, String>,
+    /// Values that were resolved already; none while one is being resolved, and where it cannot be.
+    done: BTreeMap<&'n str, Option<NestedValue>>,
+}
+
+/// A resolved value.
+#[derive(Clone)]
+struct NestedValue {
+    text: String,
+    /// Number of values that lie inside of each other in it, itself included.
+    depth: usize,
 }
 
 impl<'n> Nest<'n> {
     /// Returns a value with the names in it resolved; none if it is too deep, too long, or lies in a circle.
-    fn filled(&self, name: &str, text: &'n str, open: &mut Vec<&'n str>) -> Option<String> {
-        if open.len() > MOST_NESTED {
-            return None;
+    fn value(&mut self, name: &'n str, text: &'n str) -> Option<NestedValue> {
+        if let Some(done) = self.done.get(name) {
+            return done.clone();
         }
-        let mut is_sound = true;
+        self.done.insert(name, None);
+        let (known, values) = (self.known, self.values);
+        let (mut is_sound, mut depth) = (is_value(text), 1);
         let filled = fill_with(text, |inner| {
-            // A name of the step's own that stands in its own value means the run's value.
-            if inner == name {
-                return self.known.get(inner).map(Cow::Borrowed);
-            }
-            let Some((inner, value)) = self.values.get_key_value(inner) else {
-                return self.known.named(inner).map(Cow::Borrowed);
+            let own = values.get_key_value(inner).filter(|(inner, _)| *inner != name);
+            let Some((inner, value)) = own else {
+                // A name that stands in its own value means the value of the run.
+                return known.named(inner).map(|value| Cow::Owned(value.to_owned()));
             };
-            if open.contains(&inner.as_str()) || !is_value(value) {
-                is_sound = false;
-                return None;
-            }
-            open.push(inner);
-            let value = self.filled(inner, value, open);
-            open.pop();
-            is_sound &= value.is_some();
-            value.filter(|value| value.len() <= VALUE_MAX_BYTES).map(Cow::Owned)
+            let found = self.value(inner, value);
+            is_sound &= found.is_some();
+            let found = found.filter(|_| is_sound)?;
+            depth = depth.max(found.depth + 1);
+            Some(Cow::Owned(found.text))
         });
-        is_sound.then(|| from_last_mount(&filled).to_owned())
+        let text = from_last_mount(&filled).to_owned();
+        let found = Some(NestedValue { text, depth });
+        let found =
+            found.filter(|found| is_sound && found.depth <= MOST_NESTED && is_value(&found.text));
+        self.done.insert(name, found.clone());
+        found
     }
 }
 
