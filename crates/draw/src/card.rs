@@ -13,6 +13,11 @@ const PIECE_GAP: f64 = 8.0;
 const MAX_CONTENT: f64 = 208.0;
 const MAX_AGENT: f64 = 120.0;
 const CHIP_PAD: f64 = 6.0;
+/// Sizes of the keys of a gate.
+const MAX_KEY: f64 = 60.0;
+const LEAST_KEY: f64 = 16.0;
+const KEY_PAD: f64 = 4.0;
+const KEY_GAP: f64 = 4.0;
 
 /// Width of a node with a short title. A run shows its state in a node, so there is room for the longest one.
 const LEAST_WIDTH: f64 = 200.0;
@@ -28,6 +33,8 @@ pub(super) struct Traffic {
     pub(super) leaving: usize,
     /// Height of the node's own loops at its side.
     pub(super) loops: f64,
+    /// Number of edges that the card counts instead.
+    pub(super) folded: usize,
 }
 
 /// Measured node: its outline and the text inside, relative to the top left corner.
@@ -56,6 +63,10 @@ pub(super) enum SpanRole {
     Id,
     Agent,
     Calls,
+    /// Key of an option of its gate.
+    Key,
+    /// Number of nodes that it resumes at.
+    Folded,
 }
 
 /// Spans that share a line.
@@ -66,14 +77,14 @@ impl Card {
     pub(super) fn of(node: &DiagramNode, traffic: Traffic) -> Card {
         let words = NodeText::of(node);
         let title_lines = wrap(&words.title, TITLE, MAX_CONTENT, 3);
-        let rows = meta_rows(&words);
+        let rows = meta_rows(&words, traffic.folded);
 
         let title_width = title_lines.iter().map(|line| TITLE.width(line)).fold(0.0, f64::max);
         let content_width = rows.iter().map(row_width).fold(title_width, f64::max);
         let content_height =
             TITLE_LEADING * title_lines.len() as f64 + (ROW_GAP + ROW) * rows.len() as f64;
 
-        let outline = outline(node.kind, content_width, content_height, traffic);
+        let outline = outline(node, content_width, content_height, traffic);
         let mut card = Card { outline, spans: Vec::new() };
         card.set(&title_lines, rows, content_height);
         card
@@ -99,9 +110,18 @@ impl Card {
         for row in rows {
             y += ROW_GAP;
             let mut x = if centred { (width - row_width(&row)) / 2.0 } else { left };
+            // Keys stand in a column of their own, at the end of the line.
+            let keys: f64 =
+                row.iter().filter(|one| one.0 == SpanRole::Key).map(|one| one.2 + KEY_GAP).sum();
+            let mut last = None;
             for (role, text, piece) in row {
+                x += last.map_or(0.0, |last| gap(last, role));
+                if role == SpanRole::Key && !centred && last.is_some_and(|last| last != role) {
+                    x = x.max(width - left - keys + KEY_GAP);
+                }
                 self.spans.push(CardSpan { role, x, y: y + ROW / 2.0, width: piece, text });
-                x += piece + PIECE_GAP;
+                x += piece;
+                last = Some(role);
             }
             y += ROW;
         }
@@ -123,8 +143,16 @@ fn side_padding(kind: NodeShape) -> f64 {
     }
 }
 
-fn outline(kind: NodeShape, content_width: f64, content_height: f64, traffic: Traffic) -> Outline {
+fn outline(
+    node: &DiagramNode,
+    content_width: f64,
+    content_height: f64,
+    traffic: Traffic,
+) -> Outline {
+    let kind = node.kind;
     let (least_width, least_height, padding) = match kind {
+        // The run is over there without any work.
+        NodeShape::End if node.auto => (72.0, 32.0, 8.0),
         NodeShape::Step | NodeShape::Subworkflow => (LEAST_WIDTH, 44.0, 10.0),
         NodeShape::Decision => (LEAST_WIDTH, 48.0, 11.0),
         NodeShape::Merge => (72.0, 32.0, 8.0),
@@ -145,7 +173,7 @@ fn outline(kind: NodeShape, content_width: f64, content_height: f64, traffic: Tr
 }
 
 /// Lays out id and agent, on one line if they fit, and the called workflow below.
-fn meta_rows(words: &NodeText) -> Vec<SpanRow> {
+fn meta_rows(words: &NodeText, folded: usize) -> Vec<SpanRow> {
     let mut rows: Vec<SpanRow> = Vec::new();
     let id = words.id.as_deref().map(|id| piece(SpanRole::Id, cut(id, CODE, MAX_CONTENT)));
     let agent =
@@ -159,7 +187,34 @@ fn meta_rows(words: &NodeText) -> Vec<SpanRow> {
     if let Some(calls) = words.calls.as_deref() {
         rows.push(vec![piece(SpanRole::Calls, cut(calls, CODE, MAX_CONTENT - CALLS_MARK))]);
     }
+    let keys = key_pieces(&words.keys);
+    if !keys.is_empty() {
+        match rows.last_mut() {
+            Some(row) if row_width(row) + PIECE_GAP + row_width(&keys) <= MAX_CONTENT => {
+                row.extend(keys);
+            }
+            _ => rows.push(keys),
+        }
+    }
+    if folded > 0 {
+        rows.push(vec![piece(SpanRole::Folded, format!("resumes at {folded} steps"))]);
+    }
     rows
+}
+
+/// Returns the keys of a gate as far as they fit on one line.
+fn key_pieces(keys: &[String]) -> SpanRow {
+    let mut row = SpanRow::new();
+    for key in keys {
+        let key = piece(SpanRole::Key, cut(key, CODE, MAX_KEY));
+        let more = piece(SpanRole::Key, "…".to_owned());
+        if row_width(&row) + key.2 + more.2 + 2.0 * KEY_GAP > MAX_CONTENT {
+            row.push(more);
+            break;
+        }
+        row.push(key);
+    }
+    row
 }
 
 /// Width of the small arrow in front of a called workflow.
@@ -171,11 +226,18 @@ fn piece(role: SpanRole, text: String) -> (SpanRole, String, f64) {
         SpanRole::Id => CODE.width(&text),
         SpanRole::Agent => SMALL.width(&text) + 2.0 * CHIP_PAD,
         SpanRole::Calls => CODE.width(&text) + CALLS_MARK,
+        SpanRole::Key => (CODE.width(&text) + 2.0 * KEY_PAD).max(LEAST_KEY),
+        SpanRole::Folded => SMALL.width(&text),
     };
     (role, text, width)
 }
 
 fn row_width(row: &SpanRow) -> f64 {
-    let gaps = row.len().saturating_sub(1) as f64 * PIECE_GAP;
+    let gaps = row.windows(2).map(|pair| gap(pair[0].0, pair[1].0)).sum::<f64>();
     row.iter().map(|(_, _, width)| width).sum::<f64>() + gaps
+}
+
+/// Returns the space between two pieces.
+fn gap(one: SpanRole, next: SpanRole) -> f64 {
+    if (one, next) == (SpanRole::Key, SpanRole::Key) { KEY_GAP } else { PIECE_GAP }
 }

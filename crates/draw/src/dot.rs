@@ -48,7 +48,7 @@ fn body(out: &mut String, graph: &DrawableGraph) -> std::fmt::Result {
         writeln!(out, "  start -> n{entry} [color=\"#3b4fd8\"];")?;
     }
     for link in &graph.links {
-        let text = clean(&link.edge.label);
+        let text = clean(link.name());
         let label = edge_label(link, &text);
         let tooltip = link.condition().map_or(text.clone(), |when| format!("{text} if {when}"));
         let tooltip = escaped(tooltip.trim_start());
@@ -82,10 +82,13 @@ fn line(link: &Link) -> &'static str {
 }
 
 fn node_label(node: &DiagramNode) -> String {
-    let NodeText { title, id, agent, calls } = NodeText::of(node);
+    let NodeText { title, id, agent, calls, keys } = NodeText::of(node);
     let calls = calls.map(|calls| format!("calls {calls}"));
     let mut lines = wrap(&title, TITLE, 208.0, 3);
-    lines.extend([id, agent, calls].into_iter().flatten().map(|line| cut(&line, SMALL, 208.0)));
+    let keys = (!keys.is_empty()).then(|| keys.join(" · "));
+    lines.extend(
+        [id, agent, calls, keys].into_iter().flatten().map(|line| cut(&line, SMALL, 208.0)),
+    );
     escaped_lines(&lines)
 }
 

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use super::text::clean;
 use super::{Diagram, DiagramEdge, DiagramNode};
 
+/// Fewest edges of a node that are folded.
+const FEWEST_FOLDED: usize = 3;
+
 /// Drawable graph.
 #[derive(Debug)]
 pub(super) struct DrawableGraph<'a> {
@@ -13,6 +16,8 @@ pub(super) struct DrawableGraph<'a> {
     pub(super) links: Vec<Link<'a>>,
     /// Index of the node that a run starts at, if it exists.
     pub(super) entry: Option<usize>,
+    /// Targets of the edges of every node that are not drawn as lines.
+    pub(super) folded: Vec<Vec<usize>>,
 }
 
 /// Edge between known nodes.
@@ -27,6 +32,11 @@ pub(super) struct Link<'a> {
 }
 
 impl Link<'_> {
+    /// Returns the text of the label: the option of a gate, or the name of the move.
+    pub(super) fn name(&self) -> &str {
+        self.edge.option.as_ref().map_or(&self.edge.label, |option| &option.text)
+    }
+
     /// Returns the condition for readers, on one line; `None` if it is absent or blank.
     pub(super) fn condition(&self) -> Option<String> {
         let condition = self.edge.condition.as_ref()?;
@@ -67,11 +77,36 @@ impl<'a> DrawableGraph<'a> {
             }
         }
         let entry = at(&diagram.entry);
-        let mut graph = DrawableGraph { title: &diagram.title, nodes, links, entry };
+        let folded = vec![Vec::new(); nodes.len()];
+        let mut graph = DrawableGraph { title: &diagram.title, nodes, links, entry, folded };
         for link in &mut graph.links {
             link.is_default = link.edge.is_default && moves[link.from] > 1;
         }
         graph.find_loops();
+        graph
+    }
+
+    /// Indexes a diagram for a layout: a node that only resumes work may lead to every other one, and lines to all of them
+    /// would hide the rest. They are folded into the node, unless a target has no other way in.
+    pub(super) fn folded(diagram: &'a Diagram) -> DrawableGraph<'a> {
+        let mut graph = DrawableGraph::of(diagram);
+        let mut leaving = vec![0usize; graph.nodes.len()];
+        let mut entered = vec![false; graph.nodes.len()];
+        for link in &graph.links {
+            leaving[link.from] += 1;
+            entered[link.to] |= !graph.nodes[link.from].resumes;
+        }
+        let (nodes, folded) = (&graph.nodes, &mut graph.folded);
+        graph.links.retain(|link| {
+            let folds = nodes[link.from].resumes
+                && leaving[link.from] >= FEWEST_FOLDED
+                && entered[link.to]
+                && link.flow != LinkDirection::Own;
+            if folds && !folded[link.from].contains(&link.to) {
+                folded[link.from].push(link.to);
+            }
+            !folds
+        });
         graph
     }
 

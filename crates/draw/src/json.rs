@@ -38,12 +38,21 @@ struct StartMark<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct NodeJson<'a> {
     id: &'a str,
     kind: &'static str,
     title: Option<&'a str>,
     agent: Option<&'a str>,
     calls: Option<&'a str>,
+    /// Keys of the options of its gate.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    keys: &'a [String],
+    /// Nodes that it resumes at; no edges are drawn to them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    resumes_at: Vec<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    auto: bool,
     /// Title as the layout wrapped it.
     lines: Vec<&'a str>,
     #[serde(serialize_with = "short")]
@@ -64,6 +73,9 @@ struct EdgeJson<'a> {
     label: &'a str,
     is_default: bool,
     condition: Option<String>,
+    /// Key of the option of the gate that takes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gate: Option<&'a str>,
     /// `forward`, `back` (a loop) or `own` (from a node to itself).
     flow: &'static str,
     path: &'a str,
@@ -96,7 +108,11 @@ pub(super) fn write(layout: &Layout) -> String {
             .nodes
             .iter()
             .zip(&layout.nodes)
-            .map(|(node, placed)| self::node(node, placed))
+            .zip(&graph.folded)
+            .map(|((node, placed), folded)| {
+                let resumes_at = folded.iter().map(|&to| graph.nodes[to].id.as_str()).collect();
+                self::node(node, placed, resumes_at)
+            })
             .collect(),
         edges: graph
             .links
@@ -114,7 +130,11 @@ fn start(start: &StartDot) -> StartMark<'_> {
     StartMark { centre: start.centre, path: &start.path.data, tip: start.tip.at }
 }
 
-fn node<'a>(node: &'a DiagramNode, placed: &'a PlacedNode) -> NodeJson<'a> {
+fn node<'a>(
+    node: &'a DiagramNode,
+    placed: &'a PlacedNode,
+    resumes_at: Vec<&'a str>,
+) -> NodeJson<'a> {
     let spans = placed.card.spans.iter();
     NodeJson {
         id: &node.id,
@@ -122,6 +142,9 @@ fn node<'a>(node: &'a DiagramNode, placed: &'a PlacedNode) -> NodeJson<'a> {
         title: node.title.as_deref(),
         agent: node.agent.as_deref(),
         calls: node.calls.as_deref(),
+        keys: &node.keys,
+        resumes_at,
+        auto: node.auto,
         lines: spans
             .filter(|span| span.role == SpanRole::Title)
             .map(|span| span.text.as_str())
@@ -141,6 +164,7 @@ fn edge<'a>(link: &Link<'a>, placed: &'a PlacedEdge) -> EdgeJson<'a> {
         label: &link.edge.label,
         is_default: link.edge.is_default,
         condition: link.edge.condition.as_ref().map(DiagramCondition::as_written),
+        gate: link.edge.option.as_ref().map(|option| option.key.as_str()),
         flow: match link.flow {
             LinkDirection::Forward => "forward",
             LinkDirection::Back => "back",

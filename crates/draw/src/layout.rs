@@ -41,7 +41,7 @@ pub(super) struct PlacedNode {
 impl<'a> Layout<'a> {
     /// Lays a diagram out.
     pub(super) fn of(diagram: &'a Diagram, content: LabelContent) -> Layout<'a> {
-        let mut graph = DrawableGraph::of(diagram);
+        let mut graph = DrawableGraph::folded(diagram);
         let left_out = graph.links.len().saturating_sub(MOST_EDGES);
         graph.links.truncate(MOST_EDGES);
         let parts = Parts::of(&graph, content);

@@ -66,6 +66,12 @@ pub struct DiagramNode {
     pub agent: Option<String>,
     /// Workflow that a sub-workflow node calls.
     pub calls: Option<String>,
+    /// Keys of the options of its gate.
+    pub keys: Vec<String>,
+    /// True if the node serves only to take up work again. Its many ways are listed in it instead of drawn.
+    pub resumes: bool,
+    /// True if the node completes itself.
+    pub auto: bool,
 }
 
 /// Edge of a [`Diagram`].
@@ -81,6 +87,17 @@ pub struct DiagramEdge {
     pub is_default: bool,
     /// Condition of the move, shown below its name.
     pub condition: Option<DiagramCondition>,
+    /// Option of the node's gate that takes this move.
+    pub option: Option<DiagramOption>,
+}
+
+/// Option of a gate on the [`DiagramEdge`] that it takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiagramOption {
+    /// Key that chooses it.
+    pub key: String,
+    /// Text that is shown instead of the name of the move.
+    pub text: String,
 }
 
 /// Kinds of nodes, each with its own outline.

@@ -66,16 +66,19 @@ fn arrow(link: &Link) -> &'static str {
 
 /// Wraps the label of a node: Mermaid does not break long words.
 fn node_label(node: &DiagramNode) -> String {
-    let NodeText { title, id, agent, calls } = NodeText::of(node);
+    let NodeText { title, id, agent, calls, keys } = NodeText::of(node);
     let calls = calls.map(|calls| format!("↳ {calls}"));
     let mut lines = wrap(&title, TITLE, 208.0, 3);
-    lines.extend([id, agent, calls].into_iter().flatten().map(|line| cut(&line, SMALL, 208.0)));
+    let keys = (!keys.is_empty()).then(|| keys.join(" · "));
+    lines.extend(
+        [id, agent, calls, keys].into_iter().flatten().map(|line| cut(&line, SMALL, 208.0)),
+    );
     escaped_lines(&lines)
 }
 
 /// Returns the name of a move, and below it the condition in italics.
 fn edge_label(link: &Link) -> String {
-    let name = escaped_lines(&label_lines(&clean(&link.edge.label)));
+    let name = escaped_lines(&label_lines(&clean(link.name())));
     let condition = escaped_lines(&condition_lines(link));
     match (name.is_empty(), condition.is_empty()) {
         (_, true) => name,

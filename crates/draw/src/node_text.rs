@@ -12,6 +12,8 @@ pub(super) struct NodeText {
     pub(super) id: Option<String>,
     pub(super) agent: Option<String>,
     pub(super) calls: Option<String>,
+    /// Keys of its gate.
+    pub(super) keys: Vec<String>,
 }
 
 impl NodeText {
@@ -20,7 +22,8 @@ impl NodeText {
             |text: &Option<String>| text.as_deref().map(clean).filter(|text| !text.is_empty());
         let id = clean(&node.id);
         let title = said(&node.title).unwrap_or_else(|| id.clone());
-        let id = Some(id).filter(|id| *id != title && !id.is_empty());
-        NodeText { title, id, agent: said(&node.agent), calls: said(&node.calls) }
+        let id = Some(id).filter(|id| *id != title && !id.is_empty() && !node.auto);
+        let keys = node.keys.iter().map(|key| clean(key)).filter(|key| !key.is_empty()).collect();
+        NodeText { title, id, agent: said(&node.agent), calls: said(&node.calls), keys }
     }
 }

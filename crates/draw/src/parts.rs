@@ -67,7 +67,7 @@ pub(super) enum LabelContent {
 
 impl EdgeLabel {
     fn of(link: &Link, content: LabelContent) -> EdgeLabel {
-        let lines = label_lines(&clean(&link.edge.label));
+        let lines = label_lines(&clean(link.name()));
         let condition = match content {
             LabelContent::Name => Vec::new(),
             LabelContent::NameAndCondition => condition_lines(link),
@@ -128,6 +128,9 @@ impl<'g, 'a> Parts<'g, 'a> {
                 // Most of them turn at the side.
                 LinkDirection::Back => {}
             }
+        }
+        for (traffic, folded) in traffic.iter_mut().zip(&graph.folded) {
+            traffic.folded = folded.len();
         }
         let nodes = graph.nodes.iter().zip(traffic);
         let cards = nodes.map(|(node, traffic)| Card::of(node, traffic)).collect();

@@ -37,6 +37,10 @@ const COLOURS: &str = "
 .ca-graph .ca-end .ca-shape,.ca-graph .ca-end .ca-inner{stroke:<line>}
 .ca-graph .ca-chip{fill:<chip>}
 .ca-graph .ca-decision .ca-chip,.ca-graph .ca-merge .ca-chip{fill:<card>}
+.ca-graph .ca-key{fill:<accent-soft>;stroke:<accent-rim>}
+.ca-graph .ca-decision .ca-key{fill:<card>}
+.ca-graph .ca-keytext{fill:<accent>}
+.ca-graph .ca-folded{fill:<text-3>}
 .ca-graph .ca-line{stroke:<line>}
 .ca-graph .ca-tip{fill:<line>}
 .ca-graph .ca-edge.ca-default .ca-line{stroke:<strong>}
@@ -45,6 +49,8 @@ const COLOURS: &str = "
 .ca-graph .ca-label rect{fill:<page>;stroke:<hair>}
 .ca-graph .ca-label text{fill:<text-3>}
 .ca-graph .ca-label.ca-default text{fill:<text-2>}
+.ca-graph .ca-label.ca-option rect{stroke:<accent-rim>}
+.ca-graph .ca-label.ca-option text{fill:<accent>}
 .ca-graph .ca-start .ca-line{stroke:<accent>}
 .ca-graph .ca-start .ca-tip,.ca-graph .ca-dot{fill:<accent>}
 .ca-graph .ca-ring{fill:<accent-soft>;stroke:<accent>}
@@ -53,8 +59,10 @@ const COLOURS: &str = "
 const SHAPES: &str = "\
 .ca-graph text{font:400 11px 'Inter Variable','Inter','SF Pro Text','Segoe UI','PingFang SC','Microsoft YaHei','Noto Sans CJK SC','Noto Sans',system-ui,sans-serif}
 .ca-graph .ca-title{font-size:13px;font-weight:600}
-.ca-graph .ca-mid,.ca-graph .ca-agent,.ca-graph .ca-label text{text-anchor:middle}
-.ca-graph .ca-id,.ca-graph .ca-calls{font-family:'JetBrains Mono','SF Mono','Cascadia Code',Menlo,Consolas,'Noto Sans Mono CJK SC','DejaVu Sans Mono',monospace}
+.ca-graph .ca-mid,.ca-graph .ca-agent,.ca-graph .ca-keytext,.ca-graph .ca-label text{text-anchor:middle}
+.ca-graph .ca-id,.ca-graph .ca-calls,.ca-graph .ca-keytext{font-family:'JetBrains Mono','SF Mono','Cascadia Code',Menlo,Consolas,'Noto Sans Mono CJK SC','DejaVu Sans Mono',monospace}
+.ca-graph .ca-keytext{font-weight:600}
+.ca-graph .ca-folded{font-style:italic}
 .ca-graph .ca-into{fill:none;stroke-width:1.25;stroke-linecap:round;stroke-linejoin:round}
 .ca-graph .ca-shape{stroke-linejoin:round}
 .ca-graph .ca-inner{fill:none}

@@ -44,8 +44,8 @@ fn document(out: &mut String, layout: &Layout, theme: Theme) -> std::fmt::Result
             write_edge(out, link, edge)?;
         }
     }
-    for (node, placed) in layout.graph.nodes.iter().zip(&layout.nodes) {
-        write_node(out, node, placed)?;
+    for (at, (node, placed)) in layout.graph.nodes.iter().zip(&layout.nodes).enumerate() {
+        write_node(out, node, placed, &resumed(layout, at))?;
     }
     for (link, edge) in edges {
         write_label(out, link, edge)?;
@@ -108,7 +108,7 @@ fn write_edge(out: &mut String, link: &Link, edge: &PlacedEdge) -> std::fmt::Res
 /// Describes an edge, for its tooltip.
 fn edge_text(link: &Link) -> String {
     let edge = link.edge;
-    let mut text = format!("{}: {} → {}", clean(&edge.label), clean(&edge.from), clean(&edge.to));
+    let mut text = format!("{}: {} → {}", clean(link.name()), clean(&edge.from), clean(&edge.to));
     if link.is_default {
         text.push_str(" (default)");
     }
@@ -154,7 +154,11 @@ fn write_label(out: &mut String, link: &Link, edge: &PlacedEdge) -> std::fmt::Re
     if count == 0 {
         return Ok(());
     }
-    let class = if link.is_default { "ca-label ca-default" } else { "ca-label" };
+    let class = match (&link.edge.option, link.is_default) {
+        (Some(_), _) => "ca-label ca-option",
+        (None, true) => "ca-label ca-default",
+        (None, false) => "ca-label",
+    };
     let (left, top) = (edge.label_at.x - label.width / 2.0, edge.label_at.y - label.height / 2.0);
     write!(out, r#"<g class="{class}"><title>{}</title>"#, escaped(&edge_text(link)))?;
     write!(
@@ -182,10 +186,23 @@ fn write_label(out: &mut String, link: &Link, edge: &PlacedEdge) -> std::fmt::Re
     Ok(())
 }
 
-fn write_node(out: &mut String, node: &DiagramNode, placed: &PlacedNode) -> std::fmt::Result {
+/// Names the nodes that a node resumes at, for its tooltip; empty if it has none.
+fn resumed(layout: &Layout, at: usize) -> String {
+    let targets = layout.graph.folded[at].iter();
+    let titles: Vec<String> =
+        targets.map(|&to| NodeText::of(layout.graph.nodes[to]).title).collect();
+    if titles.is_empty() { String::new() } else { format!(" · resumes at {}", titles.join(", ")) }
+}
+
+fn write_node(
+    out: &mut String,
+    node: &DiagramNode,
+    placed: &PlacedNode,
+    resumed: &str,
+) -> std::fmt::Result {
     let id = escaped(&clean(&node.id));
     writeln!(out, r#"<g class="ca-node ca-{}" data-node="{id}">"#, node.kind.word())?;
-    writeln!(out, "<title>{}</title>", escaped(&node_text(node)))?;
+    writeln!(out, "<title>{}</title>", escaped(&(node_text(node) + resumed)))?;
     write_outline(out, placed)?;
     for span in &placed.card.spans {
         write_span(out, node.kind, placed.corner, span)?;
@@ -196,9 +213,10 @@ fn write_node(out: &mut String, node: &DiagramNode, placed: &PlacedNode) -> std:
 
 /// Describes a node, for its tooltip.
 fn node_text(node: &DiagramNode) -> String {
-    let NodeText { mut title, agent, calls, .. } = NodeText::of(node);
+    let NodeText { mut title, agent, calls, keys, .. } = NodeText::of(node);
+    let keys = (!keys.is_empty()).then(|| keys.join(", "));
     let _ = write!(title, " · {} {}", node.kind.word(), clean(&node.id));
-    for (word, value) in [("agent", agent), ("calls", calls)] {
+    for (word, value) in [("agent", agent), ("calls", calls), ("gate", keys)] {
         if let Some(value) = value {
             let _ = write!(title, " · {word} {value}");
         }
@@ -270,6 +288,11 @@ fn write_span(
             write_box(out, "ca-chip", [x, middle - 8.0, span.width, 16.0], 8.0)?;
             writeln!(out, "{}", line("ca-agent", x + span.width / 2.0, 3.9))
         }
+        SpanRole::Key => {
+            write_box(out, "ca-key", [x, middle - 8.0, span.width, 16.0], 4.0)?;
+            writeln!(out, "{}", line("ca-keytext", x + span.width / 2.0, 3.9))
+        }
+        SpanRole::Folded => writeln!(out, "{}", line("ca-folded", x, 3.9)),
         SpanRole::Calls => {
             // A small arrow that turns into the other workflow.
             let start = pair(Point::new(x + 1.5, middle - 5.0));

@@ -2,17 +2,27 @@
 
 use super::text::{CODE, SMALL, TITLE, clean, cut, wrap};
 use super::{
-    Diagram, DiagramCondition, DiagramEdge, DiagramNode, NodeShape, Theme, dot, json, mermaid, svg,
+    Diagram, DiagramCondition, DiagramEdge, DiagramNode, DiagramOption, NodeShape, Theme, dot,
+    json, mermaid, svg,
 };
 
 pub(super) fn node(id: &str, title: &str, kind: NodeShape) -> DiagramNode {
     let title = Some(title.to_owned()).filter(|title| !title.is_empty());
-    DiagramNode { id: id.to_owned(), title, kind, agent: None, calls: None }
+    DiagramNode {
+        id: id.to_owned(),
+        title,
+        kind,
+        agent: None,
+        calls: None,
+        keys: Vec::new(),
+        resumes: false,
+        auto: false,
+    }
 }
 
 pub(super) fn edge(from: &str, to: &str, label: &str) -> DiagramEdge {
     let [from, to, label] = [from, to, label].map(str::to_owned);
-    DiagramEdge { from, to, label, is_default: false, condition: None }
+    DiagramEdge { from, to, label, is_default: false, condition: None, option: None }
 }
 
 pub(super) fn text(condition: &str) -> DiagramCondition {
@@ -409,4 +419,63 @@ fn what_is_seen_as_one_character_is_never_split() {
 fn clean_text_is_one_line_without_control_characters() {
     assert_eq!(clean(" a\n\tb\u{0}c \u{202e}d\u{2069} "), "a b c d");
     assert_eq!(clean("\n \t"), "");
+}
+
+/// Returns a workflow whose first step may resume at every later one.
+fn resumable(steps: usize) -> Diagram {
+    let name = |at: usize| format!("step-{at}");
+    let mut nodes = vec![
+        node("start", "Begin", NodeShape::Decision),
+        node("go-on", "Go on", NodeShape::Decision),
+    ];
+    nodes[0].keys = vec!["C".to_owned(), "a very long key of an option".to_owned()];
+    nodes[1].resumes = true;
+    nodes.extend((0..steps).map(|at| node(&name(at), "Step", NodeShape::Step)));
+    let mut edges = vec![edge("start", "go-on", "continue"), edge("start", "step-0", "C")];
+    let key = "C".to_owned();
+    edges[1].option = Some(DiagramOption { text: "C · Continue".to_owned(), key });
+    edges.extend((1..steps).map(|at| edge(&name(at - 1), &name(at), "next")));
+    edges.extend((0..steps).map(|at| edge("go-on", &name(at), "resume")));
+    diagram(nodes, edges)
+}
+
+#[test]
+fn a_node_that_resumes_work_counts_its_ways() {
+    let picture = svg(&resumable(9), Theme::Light);
+    assert!(picture.contains(">resumes at 9 steps<"), "{picture}");
+    let read = |diagram: &Diagram| -> serde_json::Value {
+        serde_json::from_str(&json(diagram)).expect("JSON")
+    };
+    let picture = read(&resumable(9));
+    assert_eq!(picture["nodes"][1]["resumesAt"].as_array().map(Vec::len), Some(9));
+    assert_eq!(picture["edges"].as_array().map(Vec::len), Some(10));
+    // Two ways are drawn, and so is the only way to a node.
+    assert_eq!(read(&resumable(2))["nodes"][1]["resumesAt"], serde_json::Value::Null);
+    let mut lonely = resumable(9);
+    lonely.edges.retain(|edge| edge.from != "step-3" || edge.to != "step-4");
+    assert_eq!(read(&lonely)["edges"].as_array().map(Vec::len), Some(10));
+}
+
+#[test]
+fn a_gate_is_shown_by_its_keys() {
+    let picture = svg(&resumable(9), Theme::Light);
+    assert!(picture.contains(r#"<text class="ca-keytext""#), "{picture}");
+    assert!(picture.contains("C · Continue") && picture.contains("gate C, a very long key"));
+    let read: serde_json::Value = serde_json::from_str(&json(&resumable(9))).expect("JSON");
+    assert_eq!(read["nodes"][0]["keys"][0], "C");
+    assert_eq!(read["edges"][1]["gate"], "C");
+    assert_eq!(read["edges"][1]["labelBox"]["lines"][0], "C · Continue");
+    assert!(mermaid(&resumable(9)).contains("C"));
+}
+
+#[test]
+fn an_end_that_completes_itself_is_small() {
+    let mut diagram = review_loop();
+    let width = |diagram: &Diagram| -> f64 {
+        let read: serde_json::Value = serde_json::from_str(&json(diagram)).expect("JSON");
+        read["nodes"][4]["width"].as_f64().expect("a number")
+    };
+    let before = width(&diagram);
+    diagram.nodes[4].auto = true;
+    assert!(width(&diagram) < before);
 }
