@@ -31,6 +31,12 @@ export function previewLook(picture: Picture): GraphLook {
   return { nodes: new Map(picture.nodes.map((node) => [node.id, look])), edges: picture.edges.map(() => 'plain'), done: 0, isPreview: true };
 }
 
+/** Returns the nodes that a node leads to, along edges that are drawn or not. */
+export function targetsOf(picture: Picture, id: string | null): string[] {
+  const resumed = picture.nodes.find((node) => node.id === id)?.resumesAt ?? [];
+  return [...picture.edges.filter((edge) => edge.from === id).map((edge) => edge.to), ...resumed];
+}
+
 /**
  * Returns the edges between steps that were done before the first event: a fork inherits the order of its steps, not the edges
  * that were taken.
@@ -48,7 +54,7 @@ export function graphLook(picture: Picture, view: View, call: number, atWork: bo
   const isActive = view.frames.findLast((frame) => !frame.over)?.call === call || (call === 0 && view.frames.every((frame) => frame.over));
   const here = state.currentNodeId;
   const isOver = state.complete;
-  const from = new Set(picture.edges.filter((edge) => edge.from === here && !isOver).map((edge) => edge.to));
+  const from = new Set(isOver ? [] : targetsOf(picture, here));
   const phase = view.phase === 'Running' && !atWork ? 'Paused' : view.phase;
   const currentLook = (): Look => {
     if (isOver) return 'done';

@@ -233,6 +233,7 @@ pub struct PictureStart {
 
 /// A node of a picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PictureNode {
     /// Its id.
@@ -245,6 +246,15 @@ pub struct PictureNode {
     pub agent: Option<String>,
     /// The workflow that it calls.
     pub calls: Option<String>,
+    /// Keys of the options of its gate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
+    /// The nodes that it resumes at, to which no edges are drawn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumes_at: Vec<String>,
+    /// True if it completes itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub auto: bool,
     /// The title, wrapped.
     pub lines: Vec<String>,
     /// The left edge.
@@ -272,6 +282,9 @@ pub struct PictureEdge {
     pub is_default: bool,
     /// Condition of the move.
     pub condition: Option<String>,
+    /// Key of the option of the gate that takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<String>,
     /// `forward`, `back` (a loop) or `own` (from a node to itself).
     pub flow: String,
     /// The line, as SVG writes it.

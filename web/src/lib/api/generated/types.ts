@@ -2721,6 +2721,10 @@ isDefault: boolean,
  */
 condition: string | null, 
 /**
+ * Key of the option of the gate that takes it.
+ */
+gate?: string, 
+/**
  * `forward`, `back` (a loop) or `own` (from a node to itself).
  */
 flow: string, 
@@ -2765,6 +2769,18 @@ agent: string | null,
  * The workflow that it calls.
  */
 calls: string | null, 
+/**
+ * Keys of the options of its gate.
+ */
+keys?: Array<string>, 
+/**
+ * The nodes that it resumes at, to which no edges are drawn.
+ */
+resumesAt?: Array<string>, 
+/**
+ * True if it completes itself.
+ */
+auto?: boolean, 
 /**
  * The title, wrapped.
  */

@@ -89,6 +89,7 @@ export const texts = {
   'matrix.fs.delete': 'Delete files',
   'matrix.mcp.*': 'Tools of MCP servers',
   'matrix.ui.ask_user': 'Ask you',
+  'matrix.ui.gate': 'Ask you at a gate',
   'matrix.runtime.complete_node': 'Finish a node',
   'matrix.runtime.update_state': 'Update the state',
   'setting.run.model': 'The model that runs use',

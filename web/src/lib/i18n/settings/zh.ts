@@ -91,6 +91,7 @@ export const texts: Record<keyof typeof en, string> = {
   'matrix.fs.delete': '删除文件',
   'matrix.mcp.*': 'MCP 服务器工具',
   'matrix.ui.ask_user': '询问你',
+  'matrix.ui.gate': '在关口询问你',
   'matrix.runtime.complete_node': '完成节点',
   'matrix.runtime.update_state': '更新状态',
   'setting.run.model': '运行使用的模型',
