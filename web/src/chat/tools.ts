@@ -14,6 +14,7 @@ const VERBS: Record<string, Key> = {
   'fs.move': 'tool.move',
   'fs.delete': 'tool.delete',
   'ui.ask_user': 'tool.ask',
+  'ui.gate': 'tool.gate',
   'runtime.complete_node': 'tool.complete',
   'runtime.update_state': 'tool.state',
 };

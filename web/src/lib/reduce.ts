@@ -4,6 +4,7 @@
  */
 
 import type { Caller, Event, RunState, StateChange, ToolCall, Usage } from './api/types';
+import { gateOutcome, isGate } from './gate';
 import { type AskRow, type Live, NO_USAGE, type NodeStats, type NoteTopic, type ReplyRow, type RowHead, type ToolRow, type View } from './view';
 
 /** Returns the view after more events. The given view does not change. */
@@ -341,9 +342,12 @@ function newTool(view: View, event: Extract<Event, { type: 'tool.started' | 'too
   };
 }
 
+/** Tools whose calls are questions. */
+const QUESTIONS = new Set(['ui.ask_user', 'ui.gate']);
+
 function takeToolStart(view: View, event: Extract<Event, { type: 'tool.started' }>): void {
   // The event `question` makes the row of a question.
-  if (event.tool === 'ui.ask_user') return;
+  if (QUESTIONS.has(event.tool)) return;
   const row = { ...newTool(view, event), subject: event.subject, files: event.intent?.files ?? [] };
   const at = view.open[event.callId];
   // A process that resumes the run starts unfinished calls again.
@@ -359,8 +363,11 @@ function takeToolEnd(view: View, event: Extract<Event, { type: 'tool.finished' }
   const at = view.open[event.callId];
   const known = at === undefined ? undefined : view.rows[at];
   delete view.open[event.callId];
-  // The row of the question shows the answer.
-  if (event.tool === 'ui.ask_user' && event.refused === undefined) return;
+  // The row of the question shows the answer, and what it led to.
+  if (QUESTIONS.has(event.tool) && event.refused === undefined) {
+    if (event.tool === 'ui.gate') takeOutcome(view, event);
+    return;
+  }
   const begun = known?.kind === 'tool' ? known : newTool(view, event);
   const row: ToolRow = {
     ...begun,
@@ -385,6 +392,13 @@ function takeToolEnd(view: View, event: Extract<Event, { type: 'tool.finished' }
   if (removed.length > 0) view.artifacts = view.artifacts.filter((artifact) => !removed.includes(artifact.path));
 }
 
+/** Adds to a gate what its answer led to. */
+function takeOutcome(view: View, event: Extract<Event, { type: 'tool.finished' }>): void {
+  const at = view.rows.findLastIndex((row) => row.kind === 'ask' && row.callId === event.callId);
+  const row = view.rows[at];
+  if (row?.kind === 'ask') view.rows[at] = { ...row, outcome: gateOutcome(event.result) };
+}
+
 function addArtifact(view: View, path: string, time: string): void {
   if (view.artifacts.some((artifact) => artifact.path === path)) return;
   view.artifacts.push({ path, nodeId: view.position.nodeId, call: view.position.call, time });
@@ -402,11 +416,10 @@ function takeChange(view: View, event: Event, change: StateChange): void {
   if (!change.moved) return;
   leaveNode(view, event.time, change.moved.from, change.call);
   visit(view, event, change.moved.to, change.call, change.moved.label, change.moved.from);
-  const last = view.rows.findLastIndex((row) => row.kind === 'tool');
+  const last = view.rows.findLastIndex((row) => row.kind === 'tool' || (row.kind === 'ask' && isGate(row.question)));
   const row = view.rows[last];
-  if (row?.kind === 'tool' && row.status === 'ok' && event.type === 'state.changed') {
-    view.rows[last] = { ...row, moved: change.moved };
-  }
+  const isTold = row?.kind === 'ask' ? row.answer !== undefined : row?.kind === 'tool' && row.status === 'ok';
+  if (row && isTold && event.type === 'state.changed') view.rows[last] = { ...row, moved: change.moved } as typeof row;
 }
 
 /** Notes the old files that the last call keeps as outputs. */
@@ -447,16 +460,19 @@ function leaveNode(view: View, time: string, nodeId: string, call: number | unde
 
 function takeQuestion(view: View, event: Extract<Event, { type: 'question' }>): void {
   const { question, kind, options, multi, schema, approval } = event;
+  const { show } = event as { show?: unknown };
   const row: AskRow = {
     ...head(event),
     kind: 'ask',
     callId: event.callId,
-    question: { question, kind: kind ?? 'text', options, multi, schema, approval },
+    question: { question, kind: kind ?? 'text', options, multi, schema, approval, ...(show === undefined ? {} : { show }) },
     moved: event.moved,
     answer: undefined,
     refused: undefined,
+    outcome: undefined,
     nodeId: view.position.nodeId,
     agentId: view.position.agentId,
+    call: view.position.call,
   };
   view.open[event.callId] = view.rows.length;
   view.rows.push(row);

@@ -12,6 +12,7 @@ import type {
   Choice,
   Usage,
 } from './api/types';
+import type { GateOutcome } from './gate';
 
 /** Fields that all rows have. */
 export interface RowHead {
@@ -52,8 +53,12 @@ export interface AskRow extends RowHead {
   answer: Payload | undefined;
   /** Text that the runtime did not accept as an answer, and the reason. */
   refused: { text: Payload; why: string } | undefined;
+  /** What the answer to a gate led to. */
+  outcome: GateOutcome | undefined;
   nodeId: string | undefined;
   agentId: string | undefined;
+  /** Frame of the node; none in the run itself. */
+  call: number | undefined;
 }
 
 /** Reason why a reply is incomplete. */
