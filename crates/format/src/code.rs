@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Severity of a finding. A package with an error is refused.
+/// Severity of a finding. A package with an error is refused; a note never fails a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -10,6 +10,8 @@ pub enum Severity {
     Error,
     /// The package loads, but probably does not do what its author meant.
     Warning,
+    /// The author may want to know it; the package does what it says.
+    Note,
 }
 
 impl Severity {
@@ -18,6 +20,7 @@ impl Severity {
         match self {
             Self::Error => "error",
             Self::Warning => "warning",
+            Self::Note => "note",
         }
     }
 }
@@ -115,6 +118,7 @@ codes! {
     310 IgnoredValue "ignored-value" Warning "an optional value cannot be used, and is ignored",
     311 MisspelledKey "misspelled-key" Warning "a key without effect looks like one that has an effect",
     312 NotPortable "not-portable" Warning "other tools for format 1.1 may refuse this",
+    313 LeftOut "left-out" Note "the version that was asked for does not know this, so it was left out",
 
     // 4xx: the manifest.
     401 UnsupportedSchema "unsupported-schema" Error "the format version is not one we read",
@@ -123,6 +127,10 @@ codes! {
     404 BadDigest "bad-digest" Error "`integrity.sha256` is not 64 hexadecimal digits",
     405 IntegrityMismatch "integrity-mismatch" Error "the content does not match `integrity.sha256`",
     406 DuplicateWorkflowId "duplicate-workflow-id" Error "two workflows have the same id",
+    407 DuplicateConfigName "duplicate-config-name" Error "two keys of the configuration have the same name",
+    408 BadConfigDefault "bad-config-default" Warning "a default is not a value that its key may have",
+    409 DeadAlias "dead-alias" Error "an alias does not stand for a folder of the package",
+    410 BadArtifactRoot "bad-artifact-root" Error "an artifact root is not a folder in the project",
 
     // 5xx: the graph.
     501 DuplicateNodeId "duplicate-node-id" Error "two nodes have the same id",
@@ -142,6 +150,13 @@ codes! {
     519 OutputOutsideArtifacts "output-outside-artifacts" Warning "an output lies outside `artifacts/`",
     520 UnsetVariable "unset-variable" Warning "a condition uses a variable that no step sets",
     521 UnsetOutputVariable "unset-output-variable" Warning "an output is named by a variable that no step sets",
+    522 DuplicateOption "duplicate-option" Error "a gate has two options with the same key",
+    523 UnknownOption "unknown-option" Error "an option is named that the gate does not have",
+    524 OptionEdgeCount "option-edge-count" Error "an option that leads on does not have exactly one edge",
+    525 BadTargetPath "bad-target-path" Error "a file that the runtime is to write is not one of the project",
+    526 MisplacedGate "misplaced-gate" Error "a node that cannot ask the user has a gate or waits for the user",
+    527 MisplacedAuto "misplaced-auto" Error "a node that needs the model has `auto`",
+    528 DuplicateSection "duplicate-section" Error "a gate has two sections with the same id",
 
     // 6xx: steps and workflow documents.
     601 NodeIdMismatch "node-id-mismatch" Error "a step's `nodeId` is not its node's id",
@@ -160,6 +175,7 @@ codes! {
     614 BadStepLimit "bad-step-limit" Warning "a limit of a step cannot be used",
     615 DeadPackagePath "dead-package-path" Warning "a text names a file that is not in the package",
     616 UnusedStep "unused-step" Warning "a step file belongs to no node",
+    617 UnknownMirrorNode "unknown-mirror-node" Warning "`mirror.values` names a node that does not exist",
 
     // 7xx: agents and menus.
     701 DuplicateAgentId "duplicate-agent-id" Error "two agents have the same id",
@@ -178,6 +194,42 @@ codes! {
     804 NoSubworkflowRef "no-subworkflow-ref" Error "a subworkflow node names no workflow",
     805 SubworkflowAsStep "subworkflow-as-step" Warning "a 1.1 subworkflow node names no workflow of the package and runs as a step",
     806 IgnoredCall "ignored-call" Warning "a node that is no subworkflow node has the keys of a call",
+
+    // 9xx: the import of other content.
+    901 NothingFound "nothing-found" Error "the source is neither a package nor content that can be imported",
+    902 SeveralVersions "several-versions" Warning "a source has parts of several versions that differ",
+    903 CarriedAsText "carried-as-text" Warning "a part of the source became no workflow and is carried as text",
+    904 ModuleNotHere "module-not-here" Warning "a text names a file of a module that is not in the source",
+    905 EntryWithoutSteps "entry-without-steps" Note "a file that looks like an entry leads to no step",
+    906 IdMadeLonger "id-made-longer" Note "equal ids got the name of their module in front",
+    911 FrontmatterUnreadable "frontmatter-unreadable" Warning "frontmatter of the source is not YAML and was read line by line",
+    912 TagNotClosed "tag-not-closed" Warning "a tag is not closed and ends with its parent",
+    913 UnknownTag "unknown-tag" Note "a tag has no meaning here and stays text",
+    914 AgentIncomplete "agent-incomplete" Warning "an agent lacks a part of its persona, or cannot be read",
+    921 DanglingReference "dangling-reference" Warning "a text names a file or a step that is not in the source",
+    922 JumpToNowhere "jump-to-nowhere" Warning "an instruction jumps to a step that does not exist",
+    923 GeneratedFile "generated-file" Note "a list that the content reads was made by the import",
+    924 LinkOutside "link-outside" Warning "a link leads out of the source and was not followed",
+    925 ScriptNotRun "script-not-run" Note "a text tells to run a script, which does not run",
+    926 NeedsSubagent "needs-subagent" Note "a workflow asks for subagents",
+    927 NeedsWeb "needs-web" Note "a workflow asks for the web",
+    928 NeedsShell "needs-shell" Note "a workflow asks for a shell",
+    931 UnreachableStep "unreachable-step" Warning "a step file lies beside others and nothing leads to it",
+    932 EdgeByOrder "edge-by-order" Warning "an edge rests on nothing but the order of the files",
+    933 StepsOutOfOrder "steps-out-of-order" Warning "steps stand in another order than their numbers",
+    934 ModeEntry "mode-entry" Note "a step is reached only by a jump",
+    935 OptionNotUnderstood "option-not-understood" Warning "the text does not say what a menu option does",
+    936 SeveralMenus "several-menus" Note "a step has several menus with one key",
+    937 ExitAdded "exit-added" Note "a node was added for the end of the workflow",
+    941 VariableNeverSet "variable-never-set" Warning "a name that is needed never gets a value",
+    942 VariableMisspelt "variable-misspelt" Warning "a name without a value differs little from one with a value",
+    943 ConfigMissing "config-missing" Warning "a part of the configuration cannot be read or resolved",
+    944 ConfigDiffers "config-differs" Warning "two configuration files have different values for one key",
+    945 PathOutsideProject "path-outside-project" Warning "a configured path leads out of the project",
+    951 EndNotRecorded "end-not-recorded" Warning "the last step does not say that it is to be recorded",
+    952 NumberOfSeveralSteps "number-of-several-steps" Warning "several steps record the same number",
+    953 OverrideWithoutMatch "override-without-match" Warning "an entry of the overrides fits nothing in the source",
+    999 ImporterBug "importer-bug" Error "the package that an import made does not pass its check",
 }
 
 impl Code {
@@ -200,7 +252,7 @@ mod tests {
         for text in ["BM501", "bm501", " 501 ", "duplicate-node-id"] {
             assert_eq!(Code::find(text), Some(Code::DuplicateNodeId), "{text}");
         }
-        assert_eq!(Code::find("BM999"), None);
+        assert_eq!(Code::find("BM998"), None);
         assert_eq!(Code::find(""), None);
     }
 

@@ -128,7 +128,7 @@ pub fn pack(
 /// Returns true if the only errors concern the digest that packing replaces.
 fn only_integrity(findings: &Findings) -> bool {
     findings.counts().keys().all(|code| {
-        code.severity() == Severity::Warning
+        code.severity() != Severity::Error
             || matches!(code, Code::IntegrityMismatch | Code::BadDigest)
     })
 }

@@ -87,7 +87,9 @@ pub(crate) fn findings(
     let mut total = 0;
     for found in findings.iter() {
         let of_code = shown.entry(found.code).or_default();
-        let fits = *of_code < SHOWN_PER_CODE && total < SHOWN_PER_PACKAGE;
+        let fits = *of_code < SHOWN_PER_CODE
+            && total < SHOWN_PER_PACKAGE
+            && found.severity() != Severity::Note;
         if options.amount == Amount::All || fits {
             let group = group(found, name, sources);
             console.line_to(options.stream, renderer.render(&[group]));
@@ -96,7 +98,11 @@ pub(crate) fn findings(
             total += 1;
         }
     }
-    let hidden = findings.counts().iter().filter_map(|(code, count)| {
+    let told = findings
+        .counts()
+        .iter()
+        .filter(|(code, _)| options.amount == Amount::All || code.severity() != Severity::Note);
+    let hidden = told.filter_map(|(code, count)| {
         let more = count - shown.get(code).copied().unwrap_or(0);
         (more > 0).then_some((code, more, count))
     });
@@ -122,14 +128,23 @@ fn summary(
     options: ReportOptions,
     console: &mut Console,
 ) {
-    let (errors, warnings) = (findings.count(Severity::Error), findings.count(Severity::Warning));
+    let [errors, warnings, notes] =
+        [Severity::Error, Severity::Warning, Severity::Note].map(|level| findings.count(level));
     let name = paint::styled(NAME, paint::printable(&title(name)));
     let mut print = |text: String| console.line_to(options.stream, text);
-    if findings.is_empty() {
+    let notes_word = paint::counted(notes, ("note", "个提示"));
+    if !findings.needs_attention() {
         let ok = paint::styled(GOOD, text!("ok", "通过"));
+        let more = match (notes, options.amount) {
+            (0, _) => String::new(),
+            (_, Amount::All) => say!(", {notes_word}", "，{notes_word}"),
+            (_, Amount::Some) => {
+                say!(", {notes_word} (`--all` shows them)", "，{notes_word}（用 `--all` 查看）")
+            }
+        };
         return print(say!(
-            "{ok} {name}: no errors, no warnings",
-            "{ok} {name}：没有错误，没有警告"
+            "{ok} {name}: no errors, no warnings{more}",
+            "{ok} {name}：没有错误，没有警告{more}"
         ));
     }
     let mut parts = Vec::new();
@@ -138,6 +153,9 @@ fn summary(
     }
     if warnings > 0 {
         parts.push(paint::styled(WARNING, paint::counted(warnings, ("warning", "个警告"))));
+    }
+    if notes > 0 {
+        parts.push(paint::styled(QUIET, notes_word));
     }
     let too_strict = errors == 0 && options.bar == Bar::Warnings;
     let verdict = if errors > 0 || too_strict {
@@ -155,7 +173,8 @@ fn summary(
         "{verdict} {name}：{parts}{reason}",
         parts = parts.join(text!(", ", "，"))
     ));
-    if shown < errors + warnings {
+    let told = errors + warnings + if options.amount == Amount::All { notes } else { 0 };
+    if shown < told {
         let advice = match options.amount {
             Amount::Some => text!(
                 "Fix these first, or see up to 10,000 of each severity with `--all` or `--format json`.",
@@ -185,6 +204,7 @@ fn group(found: &Diagnostic, package: &str, sources: &Sources) -> Group<'static>
     let level = match found.severity() {
         Severity::Error => Level::ERROR.with_name(text!("error", "错误")),
         Severity::Warning => Level::WARNING.with_name(text!("warning", "警告")),
+        Severity::Note => Level::NOTE.with_name(text!("note", "提示")),
     };
     let mut group = Group::with_title(
         level.primary_title(paint::printable(&found.message)).id(found.code.as_str()),

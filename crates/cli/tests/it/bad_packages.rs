@@ -27,9 +27,18 @@ fn every_code_has_a_broken_package_and_a_report_that_names_it() {
         });
         covered.insert(code);
     }
-    let missing: Vec<_> =
-        Code::ALL.iter().filter(|code| !covered.contains(code)).map(|code| code.as_str()).collect();
+    let missing: Vec<_> = Code::ALL
+        .iter()
+        .filter(|code| !covered.contains(code) && !is_of_conversions(**code))
+        .map(|code| code.as_str())
+        .collect();
     assert_eq!(missing, Vec::<&str>::new(), "codes without a broken package");
+}
+
+/// Returns true for findings about a source that becomes a package, or a package that becomes another one: no check of
+/// a package reports them.
+fn is_of_conversions(code: Code) -> bool {
+    code == Code::LeftOut || code.as_str().starts_with("BM9")
 }
 
 /// Validates a copy of the case with the options of `case.toml`.

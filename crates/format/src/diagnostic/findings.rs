@@ -39,6 +39,7 @@ impl Sources {
 pub struct Findings {
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
+    notes: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
     /// Part of [`SUGGESTION_WORK`] that is spent.
     suggestion_work: usize,
@@ -68,15 +69,17 @@ impl Findings {
         let list = match diagnostic.severity() {
             Severity::Error => &mut self.errors,
             Severity::Warning => &mut self.warnings,
+            Severity::Note => &mut self.notes,
         };
         if list.len() < KEPT {
             list.push(diagnostic);
         }
     }
 
-    /// Iterates over the stored findings: errors before warnings, then by file and position.
+    /// Iterates over the stored findings: errors before warnings before notes, then by file and position.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
-        let mut all: Vec<&Diagnostic> = self.errors.iter().chain(&self.warnings).collect();
+        let stored = self.errors.iter().chain(&self.warnings).chain(&self.notes);
+        let mut all: Vec<&Diagnostic> = stored.collect();
         all.sort_by_key(|found| (found.severity(), &found.place, found.code));
         all.into_iter()
     }
@@ -100,6 +103,11 @@ impl Findings {
         !self.errors.is_empty()
     }
 
+    /// Returns true if there are errors or warnings, which an author has to look at.
+    pub fn needs_attention(&self) -> bool {
+        self.counts.keys().any(|code| code.severity() != Severity::Note)
+    }
+
     /// Returns true if there are no findings.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
@@ -120,7 +128,7 @@ impl Findings {
             let written = trees.entry(file).or_insert_with(|| ParsedFile::read(file, text));
             place.pointer = written.as_ref().and_then(|written| written.pointer(span));
         };
-        for found in self.errors.iter_mut().chain(&mut self.warnings) {
+        for found in self.errors.iter_mut().chain(&mut self.warnings).chain(&mut self.notes) {
             fill(&mut found.place);
             if let Some(related) = &mut found.related {
                 fill(&mut related.place);
@@ -202,5 +210,17 @@ mod tests {
         assert!(findings.has_errors());
         assert_eq!(findings.count(Severity::Warning), KEPT + 5);
         assert_eq!(findings.iter().count(), KEPT + 1);
+    }
+
+    #[test]
+    fn notes_come_last_and_need_no_attention() {
+        let mut findings = Findings::default();
+        findings.push(Diagnostic::new(Code::ExitAdded, Location::file("a"), "n"));
+        assert!(!findings.is_empty() && !findings.needs_attention() && !findings.has_errors());
+        assert_eq!(findings.count(Severity::Note), 1);
+        findings.push(Diagnostic::new(Code::DeadEnd, Location::file("g"), "w"));
+        assert!(findings.needs_attention());
+        let codes: Vec<_> = findings.iter().map(|found| found.code).collect();
+        assert_eq!(codes, [Code::DeadEnd, Code::ExitAdded]);
     }
 }

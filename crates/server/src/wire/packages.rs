@@ -332,6 +332,8 @@ pub struct Report {
     pub errors: u32,
     /// Number of warnings.
     pub warnings: u32,
+    /// Number of notes, which never fail a check.
+    pub notes: u32,
     /// Findings; of very many, the first.
     pub findings: Vec<Finding>,
     /// Content of the package, if it is valid.
@@ -347,7 +349,7 @@ pub struct Finding {
     pub code: String,
     /// The name of the code.
     pub name: String,
-    /// `error` or `warning`.
+    /// `error`, `warning` or `note`.
     pub severity: String,
     /// File of the package; blank when the finding is about the whole package.
     pub file: String,
@@ -391,7 +393,7 @@ pub struct CodePage {
     pub code: String,
     /// Its name.
     pub name: String,
-    /// `error` or `warning`.
+    /// `error`, `warning` or `note`.
     pub severity: String,
     /// In one sentence.
     pub summary: String,

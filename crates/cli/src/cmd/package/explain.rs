@@ -8,7 +8,7 @@ use crate::args::ExplainArgs;
 use crate::console::Console;
 use crate::language::{near, say};
 use crate::outcome::{Outcome, UsageError};
-use crate::paint::{self, ERROR, NAME, WARNING};
+use crate::paint::{self, ERROR, NAME, QUIET, WARNING};
 
 pub(super) fn run(args: &ExplainArgs, console: &mut Console) -> anyhow::Result<Outcome> {
     let Some(text) = &args.code else {
@@ -55,6 +55,7 @@ fn list(console: &mut Console) {
         let style = match code.severity() {
             Severity::Error => ERROR,
             Severity::Warning => WARNING,
+            Severity::Note => QUIET,
         };
         let severity = paint::styled(style, format_args!("{:7}", code.severity().word()));
         console.line(format_args!(

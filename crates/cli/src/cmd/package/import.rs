@@ -91,7 +91,7 @@ pub(crate) fn announce(package: &Package, console: &mut Console) {
 }
 
 fn report(shown: &str, imported: &Imported, is_json: bool, console: &mut Console) {
-    if !imported.findings.is_empty() {
+    if imported.findings.needs_attention() {
         render::findings(
             shown,
             &imported.findings,

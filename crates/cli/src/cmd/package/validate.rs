@@ -43,8 +43,8 @@ pub(super) fn run(
     let passed = packages.iter().all(|package| package.passed);
     match if args.json { ReportFormat::Json } else { args.format } {
         ReportFormat::Human => human(&packages, args, console),
-        ReportFormat::Short => lines::short(&packages, console),
-        ReportFormat::Github => lines::github(&packages, console),
+        ReportFormat::Short => lines::short(&packages, args.all, console),
+        ReportFormat::Github => lines::github(&packages, args.all, console),
         ReportFormat::Sarif => console.line(paint::json(&sarif::log(&packages))),
         ReportFormat::Json => {
             let reports: Vec<Json> = packages.iter().map(report).collect();
@@ -95,15 +95,17 @@ fn report(CheckedPackage { reference, inspected, passed }: &CheckedPackage) -> J
             let findings: Vec<Json> =
                 inspected.findings.iter().map(|found| finding(found, reference)).collect();
             let count = |severity| inspected.findings.count(severity);
-            let total = count(Severity::Error) + count(Severity::Warning);
+            let [errors, warnings, notes] =
+                [Severity::Error, Severity::Warning, Severity::Note].map(count);
             let mut report = json!({ "package": reference, "valid": passed });
             if let Some(package) = &inspected.package {
                 report["name"] = json!(package.manifest().name);
                 report["version"] = json!(package.manifest().version);
             }
-            report["errors"] = json!(count(Severity::Error));
-            report["warnings"] = json!(count(Severity::Warning));
-            report["omitted"] = json!(total - findings.len());
+            report["errors"] = json!(errors);
+            report["warnings"] = json!(warnings);
+            report["notes"] = json!(notes);
+            report["omitted"] = json!(errors + warnings + notes - findings.len());
             report["findings"] = Json::Array(findings);
             report
         }

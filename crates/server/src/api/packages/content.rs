@@ -138,6 +138,7 @@ pub(super) fn report(findings: &Findings, sources: &Sources, package: Option<&Pa
         valid: package.is_some(),
         errors: count(Severity::Error),
         warnings: count(Severity::Warning),
+        notes: count(Severity::Note),
         findings: findings.iter().map(|found| finding(found, sources)).collect(),
         content: package.map(content),
     }

@@ -1,6 +1,6 @@
 //! Findings as one line each: for editors and grep, and as annotations of GitHub Actions.
 
-use crewagent_format::diagnostic::Diagnostic;
+use crewagent_format::diagnostic::{Diagnostic, Findings, Severity};
 
 use super::CheckedPackage;
 use crate::console::Console;
@@ -8,12 +8,17 @@ use crate::outcome::Outcome;
 use crate::paint;
 use crate::render::path_of;
 
+/// Iterates over the findings to print: notes only if all are asked for.
+fn visible(findings: &Findings, all: bool) -> impl Iterator<Item = &Diagnostic> {
+    findings.iter().filter(move |found| all || found.severity() != Severity::Note)
+}
+
 /// Prints `path:line:column: severity[code]: message`.
-pub(super) fn short(packages: &[CheckedPackage], console: &mut Console) {
+pub(super) fn short(packages: &[CheckedPackage], all: bool, console: &mut Console) {
     for package in packages {
         match &package.inspected {
             Ok(inspected) => {
-                for found in inspected.findings.iter() {
+                for found in visible(&inspected.findings, all) {
                     let place = found.place.position.map_or_else(String::new, |position| {
                         format!(":{}:{}", position.line, position.column)
                     });
@@ -31,11 +36,11 @@ pub(super) fn short(packages: &[CheckedPackage], console: &mut Console) {
 }
 
 /// Prints workflow commands such as `::error file=…,line=…::message`.
-pub(super) fn github(packages: &[CheckedPackage], console: &mut Console) {
+pub(super) fn github(packages: &[CheckedPackage], all: bool, console: &mut Console) {
     for package in packages {
         match &package.inspected {
             Ok(inspected) => {
-                for found in inspected.findings.iter() {
+                for found in visible(&inspected.findings, all) {
                     console.line(annotation(found, &package.reference));
                 }
             }
@@ -56,8 +61,13 @@ fn annotation(found: &Diagnostic, package: &str) -> String {
         Some(help) => format!("{}\n{help}", found.message),
         None => found.message.clone(),
     };
-    let (severity, code) = (found.severity().word(), found.code.as_str());
-    format!("::{severity} {fields},title={code}::{}", message(&text))
+    let command = match found.severity() {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "notice",
+    };
+    let code = found.code.as_str();
+    format!("::{command} {fields},title={code}::{}", message(&text))
 }
 
 /// Escapes the text of a workflow command.
