@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::agents::not_empty;
+use super::blank::NonBlank;
 use crate::diagnostic::Code;
 use crate::id::WorkflowId;
 use crate::shape::{self, Object, ShapeReader};
@@ -46,7 +47,7 @@ pub struct GateOption {
     pub text: Option<String>,
     /// Keys of options of which one must have been chosen before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[schemars(default, with = "Vec<NonBlank>")]
     pub after: Vec<String>,
 }
 

@@ -3,6 +3,8 @@
 mod agents;
 mod calls;
 mod conditions;
+mod config;
+mod gates;
 mod graph;
 mod menu;
 mod paths;
@@ -42,17 +44,23 @@ pub(super) fn run(input: LintInput<'_>) {
         .map(|(_, draft)| draft.agents.iter().flatten().map(|agent| agent.id.clone()).collect());
     let workflows_known = manifest.names_all_workflows();
     let resolved = calls::resolve(workflows, workflows_known, findings);
+    let bound = config::BoundNames::of(manifest);
+    config::check(document, manifest, bound.as_ref(), files, findings);
+    let roots = paths::ArtifactRoots::of(manifest, bound.as_ref());
     let graphs = distinct_graphs(workflows);
     for (read, calling) in graphs.iter().zip(&resolved.calling) {
         graph::references(read, agent_ids.as_ref(), findings);
         graph::structure(read, calling, findings);
-        paths::outputs(read, findings);
+        if let Some(roots) = &roots {
+            paths::outputs(read, roots, findings);
+        }
+        gates::check(read, findings);
     }
     conditions::check(&graphs, findings);
     steps::check(&graphs, findings);
     template::check(workflows, files, findings);
     if workflows_known && !resolved.in_circles {
-        variables::check(workflows, &graphs, &resolved.unsure, findings);
+        variables::check(workflows, &graphs, &resolved.unsure, bound.as_ref(), findings);
     }
     let mut prose = prose::ProseCheck::new(files, findings);
     prose.documents(workflows, &graphs);

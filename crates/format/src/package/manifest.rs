@@ -162,9 +162,11 @@ pub(super) struct ManifestDraft {
     workflows_read: bool,
     pub(super) min_runtime_version: Option<Version>,
     pub(super) sha256: Option<Digest>,
-    /// `None` if it was unreadable, and so are the two below.
+    /// `None` if it was unreadable, and so are the next three.
     pub(super) config: Option<Vec<ConfigKey>>,
     pub(super) artifact_roots: Option<Vec<String>>,
+    pub(super) config_from: Option<Vec<String>>,
+    pub(super) aliases: Option<BTreeMap<String, PackagePath>>,
     pub(super) provenance: Option<PackagePath>,
     /// Present if there are no errors.
     pub(super) manifest: Option<Manifest>,
@@ -235,6 +237,8 @@ impl ManifestDraft {
         reader.refuse_newer_keys();
         object.close(reader);
         self.config = config.clone();
+        self.config_from = config_from.clone();
+        self.aliases = aliases.clone().map(Option::unwrap_or_default);
         self.artifact_roots = roots.clone();
         self.provenance = provenance.clone().flatten();
         self.workflows_read = workflows.is_some() || !self.workflows.is_empty();

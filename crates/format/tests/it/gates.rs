@@ -47,7 +47,7 @@ pub(crate) fn gated() -> MemoryFiles {
         "nodes": [
             {
                 "id": "vision", "type": "step", "file": "steps/vision.md", "waitsForUser": true,
-                "outputs": ["artifacts/brief.md"], "calls": ["deepen"], "maxVisits": 9,
+                "outputs": ["{output_folder}/brief.md"], "calls": ["deepen"], "maxVisits": 9,
                 "gate": {
                     "options": [
                         { "key": "A", "label": "Go deeper", "does": "call", "call": "deepen" },

@@ -9,6 +9,7 @@ use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::id::{NodeId, WorkflowId};
 use crate::package::Subworkflow;
 use crate::package::check::{GraphRead, WorkflowDraft};
+use crate::package::document::PathKey;
 use crate::package::graph::{NodeDraft, NodeKind};
 use crate::package::step::StepFront;
 use crate::path::PackagePath;
@@ -147,6 +148,7 @@ fn calls_of(
     for (index, node) in read.draft.nodes.iter().enumerate() {
         let (Some(id), Some(kind)) = (&node.id, node.kind) else { continue };
         let caller = CallingNode { read, index, node, id };
+        called_inside(&caller, names, findings);
         if kind != NodeKind::Subworkflow {
             ignored_call(&caller, kind, names, findings);
             continue;
@@ -298,6 +300,28 @@ fn ignored_call(
     );
     let finding = Diagnostic::new(Code::IgnoredCall, caller.place(first), message);
     findings.push(finding.help(format!("set the type to `subworkflow`, or remove {them}")));
+}
+
+/// Checks the workflows that a node or its gate calls while the node is worked on. They may call each other: their depth
+/// is limited when they run.
+fn called_inside(caller: &CallingNode<'_>, names: &WorkflowNames, findings: &mut Findings) {
+    let place = |keys: &[PathKey<'_>]| {
+        caller.read.document.place(&[&["nodes".into(), caller.index.into()], keys].concat())
+    };
+    for (at, name) in caller.node.calls.iter().flatten().enumerate() {
+        if names.by_id(name.as_str()).is_none() {
+            unknown(name.as_str(), place(&["calls".into(), at.into()]), names, findings);
+        }
+    }
+    let gate = caller.node.gate.as_ref().and_then(Option::as_ref);
+    let options = gate.into_iter().flat_map(|gate| gate.options.iter().enumerate());
+    for (at, option) in options {
+        let Some(name) = &option.call else { continue };
+        if names.by_id(name.as_str()).is_none() {
+            let keys = ["gate".into(), "options".into(), at.into(), "call".into()];
+            unknown(name.as_str(), place(&keys), names, findings);
+        }
+    }
 }
 
 /// Counts the edges that leave each node; `None` if an edge is unknown.

@@ -276,7 +276,8 @@ fn loops(graph: &DiGraph<(), ()>) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-/// Reports cycles without a decision: those that remain when every decision is removed.
+/// Reports cycles without a decision: those that remain when every decision is removed, and every edge that a user opens
+/// at a gate.
 fn cycles_without_decision(walk: &GraphWalk<'_>, findings: &mut Findings) {
     // A node of unknown type may be a decision.
     let decides =
@@ -285,7 +286,9 @@ fn cycles_without_decision(walk: &GraphWalk<'_>, findings: &mut Findings) {
         |_, ()| Some(()),
         |edge, ()| {
             let (from, to) = walk.graph.edge_endpoints(edge)?;
-            (!decides(from) && !decides(to)).then_some(())
+            let drafted = walk.edges.get(edge.index());
+            let is_gated = drafted.is_some_and(|edge| edge.gate != Some(None));
+            (!decides(from) && !decides(to) && !is_gated).then_some(())
         },
     );
     for members in loops(&rest) {

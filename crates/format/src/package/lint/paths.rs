@@ -1,8 +1,10 @@
-//! Paths in the user's project: the outputs of a run belong under `artifacts/`.
+//! Paths in the user's project: the outputs of a run belong under `artifacts/`, or where the package says.
 
+use super::config::BoundNames;
 use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::package::check::{GraphRead, TemplateDraft};
-use crate::wording::quoted;
+use crate::package::manifest::ManifestDraft;
+use crate::wording::{quoted, ticked_up_to};
 
 /// Prefixes of paths below the project's root.
 const PROJECT: &[&str] = &["@project/", "{project-root}/"];
@@ -38,33 +40,71 @@ fn is_absolute(text: &str) -> bool {
     text.starts_with(['/', '\\', '~']) || has_drive
 }
 
-/// Checks that outputs are under `artifacts/`.
-pub(super) fn outputs(read: &GraphRead, findings: &mut Findings) {
+/// Folders in which a run makes files.
+pub(super) struct ArtifactRoots<'m> {
+    bound: &'m BoundNames<'m>,
+    roots: Vec<String>,
+    /// True if the package names them.
+    are_named: bool,
+}
+
+impl<'m> ArtifactRoots<'m> {
+    /// Returns the folders; `None` if they or their names are unknown.
+    pub(super) fn of(manifest: &ManifestDraft, bound: Option<&'m BoundNames<'m>>) -> Option<Self> {
+        let named = manifest.artifact_roots.as_ref()?;
+        let are_named = !named.is_empty();
+        let roots = if are_named { named.clone() } else { vec!["artifacts".to_owned()] };
+        Some(Self { bound: bound?, roots, are_named })
+    }
+
+    /// Returns true if a path is one of a file in these folders, or of a folder of them.
+    fn hold(&self, path: &str) -> bool {
+        let is_folder = path.ends_with('/');
+        let forms = |path: &str| [path.to_owned(), self.bound.filled(path)];
+        let paths = forms(path);
+        let roots: Vec<String> = self.roots.iter().flat_map(|root| forms(root)).collect();
+        paths.iter().filter_map(|path| components(path)).any(|parts| {
+            roots
+                .iter()
+                .filter_map(|root| components(root))
+                .any(|root| parts.starts_with(&root) && (parts.len() > root.len() || is_folder))
+        })
+    }
+
+    /// Describes the folders, and what to do about a file outside of them.
+    fn wording(&self) -> (String, &'static str) {
+        if self.are_named {
+            let says = format!("lies outside of {}", ticked_up_to(&self.roots, 5));
+            return (
+                says,
+                "put what a run makes where users look for it, or add its folder to `artifactRoots`",
+            );
+        }
+        let help = "put what a run makes under `artifacts/`, where users look for it";
+        ("lies outside `artifacts/`".to_owned(), help)
+    }
+}
+
+/// Checks that outputs are in the folders for them.
+pub(super) fn outputs(read: &GraphRead, roots: &ArtifactRoots<'_>, findings: &mut Findings) {
     for (index, node) in read.draft.nodes.iter().enumerate() {
         for (at, output) in node.outputs.iter().flatten().enumerate() {
-            let parts = components(output);
-            let is_folder = output.ends_with('/');
-            let is_fine = |parts: &Vec<&str>| {
-                parts.first() == Some(&"artifacts") && (parts.len() > 1 || is_folder)
-            };
-            if parts.as_ref().is_some_and(is_fine) {
+            if roots.hold(output) {
                 continue;
             }
             let owner = node.id.as_ref().map(|id| format!(" of `{id}`")).unwrap_or_default();
             let is_name = !output.contains(['/', '.', '*', '?']) && output != "artifacts";
             let (says, help) = if is_name {
                 (
-                    "is a file of that name in the root of the project, which the run has to write",
+                    "is a file of that name in the root of the project, which the run has to write"
+                        .to_owned(),
                     "outputs are paths of files, such as `artifacts/result.json`; name a value in `setsVariables` instead",
                 )
-            } else if parts.is_some() {
-                (
-                    "lies outside `artifacts/`",
-                    "put what a run makes under `artifacts/`, where users look for it",
-                )
+            } else if components(output).is_some() {
+                roots.wording()
             } else {
                 (
-                    "leaves the project, where nothing can be written",
+                    "leaves the project, where nothing can be written".to_owned(),
                     "write a path under `artifacts/`, relative to the project, without `..`",
                 )
             };
@@ -73,6 +113,31 @@ pub(super) fn outputs(read: &GraphRead, findings: &mut Findings) {
             let place = read.document.place(&keys);
             findings.push(Diagnostic::new(Code::OutputOutsideArtifacts, place, message).help(help));
         }
+    }
+}
+
+/// Help for a file that the runtime cannot write.
+pub(super) const TARGET_HELP: &str =
+    "write the path of a file, relative to the project, such as `artifacts/brief.md`";
+
+/// Returns the reason why the runtime cannot write a file; `None` if it can.
+pub(super) fn target_mistake(path: &str) -> Option<&'static str> {
+    folder_mistake(path).or_else(|| path.ends_with('/').then_some("is a folder"))
+}
+
+/// Returns the reason why a path is none below the project; `None` if it is one.
+pub(super) fn folder_mistake(path: &str) -> Option<&'static str> {
+    let is_of_project = PROJECT.iter().chain(ARTIFACTS).any(|prefix| path.starts_with(prefix));
+    if !is_of_project && MOUNTS.iter().any(|mount| path.starts_with(mount)) {
+        return Some("is not a place in the project");
+    }
+    if path.contains(char::is_control) || path.contains('\\') {
+        return Some("has a character that no path has");
+    }
+    match components(path) {
+        None => Some("leaves the project"),
+        Some(parts) if parts.is_empty() => Some("is the project itself"),
+        Some(_) => None,
     }
 }
 

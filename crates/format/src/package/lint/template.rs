@@ -20,6 +20,7 @@ pub(super) fn check(workflows: &[WorkflowDraft], files: &dyn Files, findings: &m
         if is_new {
             index(template, files, findings);
             paths::artifacts(template, findings);
+            mirror_file(template, findings);
         }
         let Some(graph) = workflow.graph.as_deref() else { continue };
         if !pairs.insert((&template.document.path, &graph.path)) {
@@ -34,6 +35,7 @@ pub(super) fn check(workflows: &[WorkflowDraft], files: &dyn Files, findings: &m
             // The list may be long, so only the first graph of a template is compared with it.
             if is_new {
                 completed(template, graph, ids, findings);
+                mirrored(template, graph, ids, findings);
             }
         }
     }
@@ -78,6 +80,36 @@ fn completed(
             Diagnostic::new(Code::UnknownCompletedNode, place, message)
                 .help("leave the list empty in a template"),
         );
+    }
+}
+
+fn mirror_file(template: &TemplateDraft, findings: &mut Findings) {
+    let mirror = template.front.as_ref().and_then(|front| front.mirror.as_ref());
+    let Some(file) = mirror.map(|mirror| mirror.file.as_str()) else { return };
+    let Some(reason) = paths::target_mistake(file) else { return };
+    let message = format!("the runtime is to write {}, which {reason}", quoted(file));
+    let place = template.document.place(&["mirror".into(), "file".into()]);
+    findings.push(Diagnostic::new(Code::BadTargetPath, place, message).help(paths::TARGET_HELP));
+}
+
+fn mirrored(
+    template: &TemplateDraft,
+    graph: &GraphRead,
+    ids: &HashSet<&str>,
+    findings: &mut Findings,
+) {
+    let mirror = template.front.as_ref().and_then(|front| front.mirror.as_ref());
+    let names = mirror.into_iter().flat_map(|mirror| mirror.values.keys());
+    for name in names.filter(|name| !ids.contains(name.as_str())) {
+        let message = format!(
+            "`mirror.values` has a value for {}, which is not a node of `{}`",
+            quoted(name),
+            graph.path
+        );
+        let place =
+            template.document.place(&["mirror".into(), "values".into(), name.as_str().into()]);
+        let finding = Diagnostic::new(Code::UnknownMirrorNode, place, message);
+        findings.push(finding.help("write the id of a node, or remove the value"));
     }
 }
 

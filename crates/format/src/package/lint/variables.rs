@@ -1,12 +1,15 @@
 //! Variables of conditions and of the names of outputs: each must be set by a step, a template or a call.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
+use super::config::BoundNames;
+use super::gates;
 use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::package::check::{GraphRead, WorkflowDraft};
+use crate::package::document::PathKey;
 use crate::path::PackagePath;
 use crate::placeholder;
 use crate::wording::quoted;
@@ -18,11 +21,12 @@ const CARRIED: usize = 2_000_000;
 type VariableNames<'w> = Option<BTreeSet<&'w str>>;
 
 /// Checks that every variable of a condition or an output is set. `unsure` is true for graphs with variables that cannot
-/// be known. Call this only if no workflows call each other in a cycle.
+/// be known; `bound` are names with a value from the start, if they are known. Call this only if no workflows call each other in a cycle.
 pub(super) fn check(
     workflows: &[WorkflowDraft],
     graphs: &[&GraphRead],
     unsure: &[bool],
+    bound: Option<&BoundNames<'_>>,
     findings: &mut Findings,
 ) {
     let index: HashMap<&PackagePath, usize> =
@@ -39,9 +43,18 @@ pub(super) fn check(
         return;
     }
     for (graph, known) in graphs.iter().zip(&known) {
-        if let Some(known) = known {
-            conditions(graph, known, findings);
-            outputs(graph, known, findings);
+        let Some(known) = known else { continue };
+        conditions(graph, known, findings);
+        if let Some(bound) = bound {
+            outputs(graph, &FileNames { known, bound }, findings);
+        }
+    }
+    let mut seen = HashSet::new();
+    for workflow in workflows.iter().filter(|workflow| seen.insert(&workflow.document_path)) {
+        let graph = workflow.graph.as_ref().and_then(|graph| index.get(&graph.path));
+        let known = graph.and_then(|at| known.get(*at)?.as_ref());
+        if let (Some(known), Some(bound)) = (known, bound) {
+            mirror(workflow, &FileNames { known, bound }, findings);
         }
     }
 }
@@ -68,30 +81,68 @@ fn conditions(graph: &GraphRead, known: &BTreeSet<&str>, findings: &mut Findings
     }
 }
 
-/// Checks the variables in the names of outputs: without its variable an output has no name, and its node no way out.
-fn outputs(graph: &GraphRead, known: &BTreeSet<&str>, findings: &mut Findings) {
+/// Names that files may have in braces: variables of a graph, and what is bound for a run.
+struct FileNames<'k> {
+    known: &'k BTreeSet<&'k str>,
+    bound: &'k BoundNames<'k>,
+}
+
+impl FileNames<'_> {
+    /// Reports a file whose name needs a variable that is never set. `own` are names that a step binds.
+    fn check(
+        &self,
+        what: &str,
+        path: &str,
+        own: &BTreeMap<String, String>,
+        place: impl FnOnce() -> Location,
+        findings: &mut Findings,
+    ) {
+        let (known, bound) = (self.known, self.bound);
+        let has_value = |name: &str| {
+            known.contains(first_part(name)) || bound.has(name) || own.contains_key(name)
+        };
+        let Some(variable) = placeholder::names(path).find(|name| !has_value(name)) else { return };
+        let (file, shown) = (quoted(path), quoted(variable));
+        let message = format!("{what} {file} is named by the variable {shown}, which no step sets");
+        let candidates = known.iter().copied().chain(bound.iter());
+        let help = match findings.nearest(first_part(variable), candidates) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => format!("add {shown} to `setsVariables` of the step that sets it"),
+        };
+        findings.push(Diagnostic::new(Code::UnsetOutputVariable, place(), message).help(help));
+    }
+}
+
+/// Checks the variables in the names of outputs and of the files that gates write: without its variable an output has
+/// no name, and its node no way out.
+fn outputs(graph: &GraphRead, names: &FileNames<'_>, findings: &mut Findings) {
+    let none = BTreeMap::new();
     for (index, node) in graph.draft.nodes.iter().enumerate() {
+        let place = |keys: &[PathKey<'_>]| {
+            graph.document.place(&[&["nodes".into(), index.into()], keys].concat())
+        };
+        let step = graph.steps.get(index).and_then(Option::as_ref);
+        let front = step.and_then(|step| step.step.as_ref()).map(|step| &step.front);
+        let own = front.map_or(&none, |front| &front.bindings);
         for (at, output) in node.outputs.iter().flatten().enumerate() {
-            let mut names = placeholder::names(output);
-            let Some(variable) = names.find(|name| !known.contains(first_part(name))) else {
-                continue;
-            };
-            let message = format!(
-                "the output {} is named by the variable {}, which no step sets",
-                quoted(output),
-                quoted(variable)
-            );
-            let help = match findings.nearest(first_part(variable), known.iter().copied()) {
-                Some(similar) => format!("did you mean `{similar}`?"),
-                None => {
-                    format!("add {} to `setsVariables` of the step that sets it", quoted(variable))
-                }
-            };
-            let keys = ["nodes".into(), index.into(), "outputs".into(), at.into()];
-            let place = graph.document.place(&keys);
-            findings.push(Diagnostic::new(Code::UnsetOutputVariable, place, message).help(help));
+            let place = || place(&["outputs".into(), at.into()]);
+            names.check("the output", output, own, place, findings);
+        }
+        let gate = node.gate.as_ref().and_then(Option::as_ref);
+        for (list, at, to) in gate.into_iter().flat_map(|gate| gates::targets(gate)) {
+            let place = || place(&["gate".into(), list.into(), at.into(), "to".into()]);
+            names.check("the file", to, own, place, findings);
         }
     }
+}
+
+/// Checks the variables in the name of the document in which other tools read what is done.
+fn mirror(workflow: &WorkflowDraft, names: &FileNames<'_>, findings: &mut Findings) {
+    let Some(template) = workflow.template.as_deref() else { return };
+    let front = template.front.as_ref();
+    let Some(mirror) = front.and_then(|front| front.mirror.as_ref()) else { return };
+    let place = || template.document.place(&["mirror".into(), "file".into()]);
+    names.check("the file", &mirror.file, &BTreeMap::new(), place, findings);
 }
 
 /// Returns the part of a variable's name that conditions read.
