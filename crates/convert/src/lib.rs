@@ -3,18 +3,25 @@
 //! This crate does no IO, reads no clock and draws no randomness. Files come in as values, a package and findings go out.
 //! The same bytes give the same package, whatever the order of the files.
 
-#![allow(dead_code, reason = "the shapes arrive one after the other")]
-
+mod agents;
+mod conversion;
 mod detect;
 mod document;
+mod ids;
+mod layers;
+mod overrides;
+mod package;
+mod plain;
 mod plan;
 mod recorder;
 mod references;
 mod report;
+mod settle;
 mod source_files;
 mod source_text;
 mod source_tree;
 mod steps;
+mod xml;
 
 pub mod bindings;
 pub mod config;
@@ -26,8 +33,11 @@ use crewagent_format::diagnostic::{Findings, Sources};
 use crewagent_format::package::Files;
 use crewagent_format::path::PackagePath;
 
-pub use detect::{SourceKind, is_foreign, wanted};
-pub use report::ImportReport;
+pub use detect::{SourceKind, SourceShape, is_foreign, wanted};
+pub use report::{
+    ImportCounts, ImportReport, ReportAgent, ReportEdge, ReportFile, ReportFinding, ReportNode,
+    ReportOption, ReportWorkflow,
+};
 pub use source_files::SourceFiles;
 
 /// Choices of one conversion.
@@ -47,27 +57,45 @@ pub struct ConvertOptions {
 
 /// Files of a package that was made of foreign content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PackageFiles(BTreeMap<PackagePath, Arc<[u8]>>);
+pub struct PackageFiles {
+    files: BTreeMap<PackagePath, Arc<[u8]>>,
+    sizes: BTreeMap<PackagePath, u64>,
+}
 
 impl PackageFiles {
+    fn new(files: BTreeMap<PackagePath, Arc<[u8]>>) -> Self {
+        let sizes = files.iter().map(|(path, bytes)| (path.clone(), bytes.len() as u64)).collect();
+        Self { files, sizes }
+    }
+
     /// Iterates over the files in the order of their paths.
     pub fn iter(&self) -> impl Iterator<Item = (&PackagePath, &Arc<[u8]>)> {
-        self.0.iter()
+        self.files.iter()
     }
 
     /// Returns the content of a file.
     pub fn get(&self, path: &str) -> Option<&Arc<[u8]>> {
-        self.0.get(path)
+        self.files.get(path)
     }
 
     /// Counts the files.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.files.len()
     }
 
     /// Returns true if there are no files.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.files.is_empty()
+    }
+}
+
+impl Files for PackageFiles {
+    fn sizes(&self) -> &BTreeMap<PackagePath, u64> {
+        &self.sizes
+    }
+
+    fn read(&self, path: &PackagePath) -> Result<Arc<[u8]>, String> {
+        self.files.get(path).cloned().ok_or_else(|| "there is no such file".to_owned())
     }
 }
 
@@ -86,10 +114,5 @@ pub struct Conversion {
 
 /// Converts a source to a package.
 pub fn convert(files: &SourceFiles, options: &ConvertOptions) -> Conversion {
-    let tree = source_tree::SourceTree::new(files, options);
-    let mut recorder = recorder::Recorder::default();
-    let references = references::References::new(&tree);
-    let _plans = steps::workflows(&tree, &references, &mut recorder);
-    let (findings, sources) = recorder.finish(&tree);
-    Conversion { package: None, findings, sources, report: ImportReport::default() }
+    conversion::convert(files, options)
 }

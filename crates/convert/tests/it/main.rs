@@ -1,0 +1,11 @@
+//! Conversions of whole sources: fixtures of our own in `tests/sources`, hostile ones, and the public versions.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests read fixtures, stop at the first surprise, and say why they are skipped"
+)]
+
+mod fixture;
+mod public;
