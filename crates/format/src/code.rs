@@ -66,6 +66,15 @@ macro_rules! codes {
                     )),)*
                 }
             }
+
+            /// Returns the code's page in Chinese.
+            pub fn explanation_zh(self) -> &'static str {
+                match self {
+                    $(Self::$variant => include_str!(concat!(
+                        "../../../spec/diagnostics/zh/BM", stringify!($number), ".md"
+                    )),)*
+                }
+            }
         }
     };
 }

@@ -255,7 +255,11 @@ fn pack_folder(asked: ParsedRequest<(), (), PackOrder>) -> Result<Packed, Proble
 fn codes(_: ParsedRequest) -> Result<Vec<CodePage>, Problem> {
     Ok(Code::ALL
         .iter()
-        .map(|code| CodePage { explanation: String::new(), ..page(*code) })
+        .map(|code| CodePage {
+            explanation: String::new(),
+            explanation_zh: String::new(),
+            ..page(*code)
+        })
         .collect())
 }
 
@@ -274,6 +278,7 @@ fn page(code: Code) -> CodePage {
         severity: severity(code.severity()),
         summary: code.summary().to_owned(),
         explanation: code.explanation().to_owned(),
+        explanation_zh: code.explanation_zh().to_owned(),
     }
 }
 

@@ -339,6 +339,26 @@ pub struct Report {
     /// Content of the package, if it is valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<PackageContent>,
+    /// The source that the package was made of, if an author did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<ForeignSummary>,
+}
+
+/// A source that was converted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ForeignSummary {
+    /// `installation`, `skills`, `tree`, `workflow` or `old-installation`.
+    pub kind: String,
+    /// Its version, if it says one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Number of its agents.
+    pub agents: u32,
+    /// Number of its workflows.
+    pub workflows: u32,
+    /// Number of their steps.
+    pub steps: u32,
 }
 
 /// A finding in a package.
@@ -387,6 +407,7 @@ pub struct ImportedPackage {
 
 /// The explanation of a code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CodePage {
     /// The code.
@@ -397,8 +418,10 @@ pub struct CodePage {
     pub severity: String,
     /// In one sentence.
     pub summary: String,
-    /// With an example and a fix, as Markdown.
+    /// With an example and a fix, as Markdown; blank in the list of all codes.
     pub explanation: String,
+    /// The explanation in Chinese.
+    pub explanation_zh: String,
 }
 
 /// Package to create.

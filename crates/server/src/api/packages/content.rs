@@ -141,6 +141,7 @@ pub(super) fn report(findings: &Findings, sources: &Sources, package: Option<&Pa
         notes: count(Severity::Note),
         findings: findings.iter().map(|found| finding(found, sources)).collect(),
         content: package.map(content),
+        source: None,
     }
 }
 
