@@ -1,6 +1,7 @@
-/** Gates: the options and drafts that the runtime shows, the keys that choose an option, and what came of the choice. */
+/** Gates: the options and drafts that the runtime shows, the keys that choose an option, and what came of an answer. */
 
 import type { Payload, Question } from './api/types';
+import { keysOf, SHORTCUTS } from './keys';
 import { objectOf } from './payload';
 
 export type OptionAction = 'edge' | 'call' | 'stay' | 'yolo';
@@ -21,24 +22,6 @@ export interface GateDraft {
   /** File that it is saved to, from the root of the project. */
   to: string | undefined;
 }
-
-/** File that a choice wrote. */
-export interface GateCommit {
-  path: string;
-  bytes: number | undefined;
-}
-
-/** What came of an answer. */
-export interface GateOutcome {
-  /** Key of the chosen option; null if the user answered in words. */
-  chosen: string | null;
-  committed: GateCommit[];
-  /** Sections that are still to be written. */
-  remaining: string[];
-}
-
-/** Returns true if the question is a gate. */
-export const isGate = (question: Question): boolean => (question.kind as string) === 'gate';
 
 export const gateOptions = (question: Question): GateOption[] =>
   (question.options ?? []).map((option) => ({ value: option.value, label: option.label ?? option.value, does: (option as { does?: OptionAction }).does }));
@@ -73,6 +56,28 @@ export function chosenOption(options: readonly GateOption[], answer: string): Ga
     (begins.length === 1 ? begins[0] : undefined)
   );
 }
+
+/** Returns true if a shortcut consists of this key, or begins with it. */
+export const isShortcutKey = (key: string, own: Record<string, string>): boolean =>
+  SHORTCUTS.some((one) => keysOf(one, own).some((keys) => keys === key || keys.startsWith(`${key} `)));
+
+/** File that a choice wrote. */
+export interface GateCommit {
+  path: string;
+  bytes: number | undefined;
+}
+
+/** What came of an answer. */
+export interface GateOutcome {
+  /** Key of the chosen option; null if the user answered in words. */
+  chosen: string | null;
+  committed: GateCommit[];
+  /** Sections that are still to be written. */
+  remaining: string[];
+}
+
+/** Returns true if the question is a gate. */
+export const isGate = (question: Question): boolean => (question.kind as string) === 'gate';
 
 /** Reads the result of the call; none if it is not one of a gate. */
 export function gateOutcome(result: Payload | undefined): GateOutcome | undefined {

@@ -79,10 +79,6 @@ export function conflictingShortcut(id: string, keys: string, own: Record<string
   return SHORTCUTS.find((one) => one.id !== id && keysOf(one, own).some(isNear));
 }
 
-/** Returns true if a shortcut consists of this key, or begins with it. */
-export const isShortcutKey = (key: string, own: Record<string, string>): boolean =>
-  SHORTCUTS.some((one) => keysOf(one, own).some((keys) => keys === key || keys.startsWith(`${key} `)));
-
 /** Returns true if an input method handles the key. Some browsers only report key code 229. */
 export const isComposed = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229;
 

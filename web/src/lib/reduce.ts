@@ -4,7 +4,6 @@
  */
 
 import type { Caller, Event, RunState, StateChange, ToolCall, Usage } from './api/types';
-import { gateOutcome, isGate } from './gate';
 import { type AskRow, type Live, NO_USAGE, type NodeStats, type NoteTopic, type ReplyRow, type RowHead, type ToolRow, type View } from './view';
 
 /** Returns the view after more events. The given view does not change. */
@@ -299,10 +298,11 @@ function takeReply(view: View, event: Extract<Event, { type: 'assistant.message'
   const thinking = reasoningOf(event.extra);
   const cut = event.finish === 'length' || event.finish === 'filter' ? event.finish : undefined;
   if (text.trim() === '' && thinking === '' && cut === undefined) return;
-  addReply(view, event, { text, thinking, from: event.from, cut, usage: event.usage ?? NO_USAGE });
+  const drafts = ((event as { drafts?: { name: string }[] }).drafts ?? []).map(({ name }) => name);
+  addReply(view, event, { text, thinking, from: event.from, cut, drafts, usage: event.usage ?? NO_USAGE });
 }
 
-function addReply(view: View, event: Event & { turn: number }, reply: Pick<ReplyRow, 'text' | 'thinking' | 'from' | 'cut' | 'usage'>): void {
+function addReply(view: View, event: Event & { turn: number }, reply: Pick<ReplyRow, 'text' | 'thinking' | 'from' | 'cut' | 'drafts' | 'usage'>): void {
   const { agentId, nodeId } = view.position;
   view.rows.push({ ...head(event), key: keyOf(view, event.turn), kind: 'reply', turn: event.turn, agentId, nodeId, ...reply });
 }
@@ -392,11 +392,13 @@ function takeToolEnd(view: View, event: Extract<Event, { type: 'tool.finished' }
   if (removed.length > 0) view.artifacts = view.artifacts.filter((artifact) => !removed.includes(artifact.path));
 }
 
+const isGate = (row: AskRow): boolean => (row.question.kind as string) === 'gate';
+
 /** Adds to a gate what its answer led to. */
 function takeOutcome(view: View, event: Extract<Event, { type: 'tool.finished' }>): void {
   const at = view.rows.findLastIndex((row) => row.kind === 'ask' && row.callId === event.callId);
   const row = view.rows[at];
-  if (row?.kind === 'ask') view.rows[at] = { ...row, outcome: gateOutcome(event.result) };
+  if (row?.kind === 'ask') view.rows[at] = { ...row, result: event.result };
 }
 
 function addArtifact(view: View, path: string, time: string): void {
@@ -416,7 +418,7 @@ function takeChange(view: View, event: Event, change: StateChange): void {
   if (!change.moved) return;
   leaveNode(view, event.time, change.moved.from, change.call);
   visit(view, event, change.moved.to, change.call, change.moved.label, change.moved.from);
-  const last = view.rows.findLastIndex((row) => row.kind === 'tool' || (row.kind === 'ask' && isGate(row.question)));
+  const last = view.rows.findLastIndex((row) => row.kind === 'tool' || (row.kind === 'ask' && isGate(row)));
   const row = view.rows[last];
   const isTold = row?.kind === 'ask' ? row.answer !== undefined : row?.kind === 'tool' && row.status === 'ok';
   if (row && isTold && event.type === 'state.changed') view.rows[last] = { ...row, moved: change.moved } as typeof row;
@@ -458,6 +460,12 @@ function leaveNode(view: View, time: string, nodeId: string, call: number | unde
   view.position.since = '';
 }
 
+/** Returns the drafts in the last reply, unless a call followed it that may have changed them. */
+function told(view: View): string[] {
+  const last = view.rows.at(-1);
+  return last?.kind === 'reply' ? last.drafts : [];
+}
+
 function takeQuestion(view: View, event: Extract<Event, { type: 'question' }>): void {
   const { question, kind, options, multi, schema, approval } = event;
   const { show } = event as { show?: unknown };
@@ -469,7 +477,8 @@ function takeQuestion(view: View, event: Extract<Event, { type: 'question' }>): 
     moved: event.moved,
     answer: undefined,
     refused: undefined,
-    outcome: undefined,
+    told: told(view),
+    result: undefined,
     nodeId: view.position.nodeId,
     agentId: view.position.agentId,
     call: view.position.call,
@@ -508,7 +517,7 @@ function takePhase(view: View, event: Extract<Event, { type: 'phase.changed' }>)
 /** Keeps the partial text of a stopped reply; the next request starts a new reply. */
 function takeStopped(view: View, event: Extract<Event, { type: 'model.stopped' }>): void {
   view.live = null;
-  if (event.partial) addReply(view, event, { text: event.partial, thinking: '', from: undefined, cut: event.by, usage: NO_USAGE });
+  if (event.partial) addReply(view, event, { text: event.partial, thinking: '', from: undefined, cut: event.by, drafts: [], usage: NO_USAGE });
   view.stops += 1;
 }
 

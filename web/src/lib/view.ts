@@ -12,7 +12,6 @@ import type {
   Choice,
   Usage,
 } from './api/types';
-import type { GateOutcome } from './gate';
 
 /** Fields that all rows have. */
 export interface RowHead {
@@ -53,8 +52,10 @@ export interface AskRow extends RowHead {
   answer: Payload | undefined;
   /** Text that the runtime did not accept as an answer, and the reason. */
   refused: { text: Payload; why: string } | undefined;
-  /** What the answer to a gate led to. */
-  outcome: GateOutcome | undefined;
+  /** Drafts of a gate that the reply before it shows already. */
+  told: string[];
+  /** What the answer to a gate led to, as the model reads it. */
+  result: Payload | undefined;
   nodeId: string | undefined;
   agentId: string | undefined;
   /** Frame of the node; none in the run itself. */
@@ -73,6 +74,8 @@ export interface ReplyRow extends RowHead {
   thinking: string;
   from: string | undefined;
   cut: Cut | undefined;
+  /** Names of the drafts in the text. */
+  drafts: string[];
   usage: Usage;
 }
 

@@ -193,6 +193,9 @@ export async function makeProject(folder, name, from) {
 /** Returns the scripted model of a golden run. */
 export const goldenModel = (name) => `scripted:${join(golden, name, 'scenario.yaml')}`;
 
+/** Returns the package of a golden run that has its own. */
+export const goldenPackage = (name) => join(golden, name, 'package');
+
 /** Returns the command of a real tool server. `cargo xtask test --only mcp` installs it, and so does `--only browser`. */
 export function everythingCommand() {
   const folder = process.env.CREWAGENT_MCP_SERVERS ?? join(repository, 'target/mcp-servers');

@@ -2,9 +2,8 @@ import { flushSync, mount, unmount } from 'svelte';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import GateCard from '../../src/chat/GateCard.svelte';
 import type { Event } from '../../src/lib/api/types';
-import { chosenOption, gateDrafts, gateKeys, gateOptionAt, gateOptions, gateOutcome } from '../../src/lib/gate';
+import { chosenOption, gateDrafts, gateKeys, gateOptionAt, gateOptions, gateOutcome, isShortcutKey } from '../../src/lib/gate';
 import { setLanguage } from '../../src/lib/i18n/index.svelte';
-import { isShortcutKey } from '../../src/lib/keys';
 import { reduce } from '../../src/lib/reduce';
 import { type AskRow, emptyView } from '../../src/lib/view';
 
@@ -75,9 +74,16 @@ describe('the row of a gate', () => {
     expect(view.question?.callId).toBe('c1');
   });
 
+  it('knows which drafts the reply before it shows', () => {
+    const reply = { seq: 0, type: 'assistant.message', turn: 1, content: '# Vision', drafts: [{ name: 'vision', start: 0, end: 8 }] };
+    const [first, ...rest] = events();
+    const all = [first, reply, ...rest].map((event, at) => ({ ...event, seq: at + 1 }) as Event);
+    expect([gateOf(all).told, gateOf(events()).told]).toEqual([['vision'], []]);
+  });
+
   it('says what was chosen, what was saved and where the run went', () => {
     const row = gateOf(events('C', { chosen: 'C', committed: [{ path: 'brief.md' }] }));
-    expect([row.answer, row.outcome?.chosen, row.outcome?.committed[0]?.path, row.moved?.to]).toEqual(['C', 'C', 'brief.md', 'users']);
+    expect([row.answer, gateOutcome(row.result)?.chosen, gateOutcome(row.result)?.committed[0]?.path, row.moved?.to]).toEqual(['C', 'C', 'brief.md', 'users']);
   });
 });
 

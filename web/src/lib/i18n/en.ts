@@ -110,8 +110,8 @@ export const en = {
   'folder.make': 'Create',
 
   'import.title': 'Import a package',
-  'import.lead': 'A package is checked first. Nothing is written unless it is valid and you import it.',
-  'import.drop': 'Drop a .bmad file here',
+  'import.lead': 'A package, or a folder with BMAD content, is checked first. Nothing is written unless it is valid and you import it.',
+  'import.drop': 'Drop a .bmad file here, or a folder or .zip with BMAD content',
   'import.pick': 'Choose a file',
   'import.path': 'File or folder on this computer',
   'import.pathHint': 'packages/create-story.bmad',
@@ -668,7 +668,7 @@ export const en = {
   'replay.then': 'Viewing {time}',
   'replay.banner': 'Viewing {time}, not live',
 
-  'drop.other': '{name} was not opened: only packages (.bmad) can be dropped here. To give a file to the agents, put it into the folder of the project, then type @ and its name.',
+  'drop.other': '{name} was not opened: only packages (.bmad), folders and archives (.zip) can be dropped here. To give a file to the agents, put it into the folder of the project, then type @ and its name.',
   'files.empty': 'The folder is empty.',
   'files.hidden': 'Show hidden files',
   'files.unsaved': 'not saved',

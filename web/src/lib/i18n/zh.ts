@@ -112,8 +112,8 @@ export const zh: Record<keyof typeof en, string> = {
   'folder.make': '创建',
 
   'import.title': '导入包',
-  'import.lead': '先检查，后导入。通过检查并经你确认之前，不会写入任何内容。',
-  'import.drop': '把 .bmad 文件拖到这里',
+  'import.lead': '包或含有 BMAD 内容的文件夹会先经过检查。通过检查并经你确认之前，不会写入任何内容。',
+  'import.drop': '把 .bmad 文件，或含有 BMAD 内容的文件夹或 .zip 拖到这里',
   'import.pick': '选择文件',
   'import.path': '本机上的文件或文件夹',
   'import.pathHint': 'packages/create-story.bmad',
@@ -670,7 +670,7 @@ export const zh: Record<keyof typeof en, string> = {
   'replay.then': '正在查看 {time}',
   'replay.banner': '正在查看 {time}，非实时',
 
-  'drop.other': '没有打开 {name}：这里只能拖入包（.bmad）。要把文件交给智能体，请放进项目文件夹，再输入 @ 和文件名。',
+  'drop.other': '没有打开 {name}：这里只能拖入包（.bmad）、文件夹和压缩包（.zip）。要把文件交给智能体，请放进项目文件夹，再输入 @ 和文件名。',
   'files.empty': '文件夹为空。',
   'files.hidden': '显示隐藏文件',
   'files.unsaved': '未保存',

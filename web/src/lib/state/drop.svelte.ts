@@ -1,2 +1,4 @@
-/** File that was dropped anywhere, for the import screen. */
-export const drop = $state<{ file: File | null }>({ file: null });
+import type { Dropped } from '../dropped';
+
+/** Source for the import screen: dropped anywhere, or named by another screen as a path. */
+export const drop = $state.raw<{ source: Dropped | string | null }>({ source: null });

@@ -493,7 +493,7 @@ code: string,
  */
 name: string, 
 /**
- * `error` or `warning`.
+ * `error`, `warning` or `note`.
  */
 severity: string, 
 /**
@@ -501,9 +501,13 @@ severity: string,
  */
 summary: string, 
 /**
- * With an example and a fix, as Markdown.
+ * With an example and a fix, as Markdown; blank in the list of all codes.
  */
-explanation: string, };
+explanation: string, 
+/**
+ * The explanation in Chinese.
+ */
+explanationZh: string, };
 
 /**
  * The input was interpreted with the menu of the agent: as a command, whose result follows, or as conversation.
@@ -1042,7 +1046,7 @@ code: string,
  */
 name: string, 
 /**
- * `error` or `warning`.
+ * `error`, `warning` or `note`.
  */
 severity: string, 
 /**
@@ -1209,6 +1213,31 @@ text: string,
  * Limits that are below the forecast, in words.
  */
 above?: Array<string>, };
+
+/**
+ * A source that was converted.
+ */
+export type ForeignSummary = { 
+/**
+ * `installation`, `skills`, `tree`, `workflow` or `old-installation`.
+ */
+kind: string, 
+/**
+ * Its version, if it says one.
+ */
+version?: string, 
+/**
+ * Number of its agents.
+ */
+agents: number, 
+/**
+ * Number of its workflows.
+ */
+workflows: number, 
+/**
+ * Number of their steps.
+ */
+steps: number, };
 
 /**
  * Origin of a run that was forked from a node of another one.
@@ -3200,13 +3229,21 @@ errors: number,
  */
 warnings: number, 
 /**
+ * Number of notes, which never fail a check.
+ */
+notes: number, 
+/**
  * Findings; of very many, the first.
  */
 findings: Array<Finding>, 
 /**
  * Content of the package, if it is valid.
  */
-content?: PackageContent, };
+content?: PackageContent, 
+/**
+ * The source that the package was made of, if an author did not write it.
+ */
+source?: ForeignSummary, };
 
 /**
  * A request to the model, as it was sent.
