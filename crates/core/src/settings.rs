@@ -51,7 +51,7 @@ impl Default for RunSettings {
             missing: MissingRule::default(),
             outputs: OutputRule::default(),
             policy: Policy::default(),
-            inline_step_bytes: 16 * 1024,
+            inline_step_bytes: 32 * 1024,
             inline_input_bytes: 4 * 1024,
             inline_inputs_bytes: 12 * 1024,
             state_tools: StateTools::default(),
