@@ -145,6 +145,7 @@ impl CrowdFixture {
             conversation: None,
             data: None,
             earlier: Vec::new(),
+            adopt: crewagent_engine::runtime::Adopt::default(),
         })?;
         Ok(run)
     }

@@ -160,7 +160,9 @@ fn is_wrong_run(cause: &(dyn std::error::Error + 'static)) -> bool {
         | RunError::Disk(_) => false,
     };
     let start = match cause.downcast_ref::<StartError>() {
-        Some(StartError::Workflow { .. } | StartError::Agent { .. }) => true,
+        Some(StartError::Workflow { .. } | StartError::Agent { .. } | StartError::Adopt { .. }) => {
+            true
+        }
         Some(StartError::Project(error)) => project(error),
         Some(StartError::Run(error)) => run(error),
         Some(StartError::Store(error)) => package(error),

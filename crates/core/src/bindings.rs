@@ -1,6 +1,7 @@
 //! Bindings: names whose values are fixed for a run, and the texts that they are put into.
 
 mod nested;
+mod texts;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use crewagent_format::placeholder;
 use serde::{Deserialize, Serialize};
 
 pub use self::nested::{MOST_NESTED, VALUE_MAX_BYTES, is_value};
+pub use self::texts::{filled, of_workflow, uses_bindings};
 
 /// Names of a run with their values. A variable of the state changes during a run; a binding never does.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

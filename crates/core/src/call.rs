@@ -4,6 +4,7 @@
 //! that were encoded twice) and strict everywhere else. A refusal names every mistake and ends with an example, so that
 //! one correction is enough.
 
+mod aliases;
 mod arguments;
 mod ask;
 pub mod content_report;

@@ -3,6 +3,7 @@
 //! This crate does no IO, reads no clock and draws no randomness. Everything it needs comes in as a value,
 //! everything it decides goes out as a value.
 
+pub mod adoption;
 pub mod bindings;
 pub mod call;
 pub mod context;

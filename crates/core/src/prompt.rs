@@ -4,11 +4,13 @@
 //! quoted text cannot leave its fence, and every layer has a cap in bytes that holds for any input. Layers see values
 //! of the package and the run only, so no real path, host name or secret can get into one.
 
+mod configuration;
 mod conversation;
 mod data;
 mod directive;
 mod finishing;
 mod hand_over;
+mod imported;
 mod inputs;
 mod line;
 mod menu;
@@ -33,6 +35,7 @@ pub use data::{DATA_MAX_BYTES, DataContext, data_context};
 pub use directive::{DIRECTIVE_MAX_BYTES, Directive, RunIntent, post_run_directive, run_directive};
 pub use finishing::finishing_call;
 pub use hand_over::{RunNote, earlier_words, run_note};
+pub use imported::{IMPORTED_MAX_BYTES, imported_rules};
 pub use inputs::inputs;
 pub use menu::{MENU_MAX_BYTES, menu};
 pub use node_brief::{
@@ -51,8 +54,8 @@ pub use script::{prompt_directive, script_directive};
 pub use state_summary::{SUMMARY_MAX_BYTES, SummaryOf, state_summary};
 pub use tool_policy::{POLICY_MAX_BYTES, tool_policy};
 pub use user_input::{INPUT_SHELL_MAX_BYTES, user_input};
-pub use wanted::{WantedInput, wanted_inputs};
-pub use workflow_brief::workflow_brief;
+pub use wanted::{WantedInput, wanted_inputs, wanted_patterns};
+pub use workflow_brief::{WHOLE_BRIEF_MAX_BYTES, whole_brief, workflow_brief};
 
 use crate::refusal::{Refusal, RefusalCode};
 

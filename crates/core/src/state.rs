@@ -8,6 +8,7 @@ mod fixture;
 pub mod frame;
 pub mod guard;
 pub mod meaning;
+pub mod mirror;
 pub mod next;
 pub mod output;
 pub mod patch;

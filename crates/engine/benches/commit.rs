@@ -59,8 +59,12 @@ fn main() -> ExitCode {
     let before = StateDocument::start(workflow, &record).unwrap();
     let recent = Recent::new();
     let artifacts = ProjectPath::parse("artifacts").unwrap();
-    let tools =
-        Tools { mounts: &mounts, workflow: Some(workflow), artifacts: &artifacts, recent: &recent };
+    let tools = Tools {
+        mounts: &mounts,
+        workflow: Some(workflow),
+        artifacts: std::slice::from_ref(&artifacts),
+        recent: &recent,
+    };
     let call = Call::parse("fs.apply_patch", MOVE, &Policy::default()).unwrap();
 
     let proposed = proposed(&call, &before);

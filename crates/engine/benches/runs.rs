@@ -162,6 +162,7 @@ fn long_run(store: &Store, scratch: &Path) -> Result<RunId, Failure> {
         conversation: None,
         data: None,
         earlier: Vec::new(),
+        adopt: crewagent_engine::runtime::Adopt::default(),
     })?;
     let model = Reader { turns };
     let driven = run.drive(&model, &Control::default(), &mut |_| ());

@@ -39,8 +39,8 @@ use crate::tools::{Recent, Tools};
 pub(crate) struct World<'w> {
     pub(crate) model: &'w dyn Model,
     pub(crate) mounts: &'w Mounts,
-    /// Folder whose new files count as artifacts.
-    pub(crate) artifacts: &'w ProjectPath,
+    /// Folders whose new files count as artifacts.
+    pub(crate) artifacts: &'w [ProjectPath],
     /// State document as it was read last.
     pub(crate) recent: &'w Recent,
     pub(crate) servers: &'w ToolServers,

@@ -1,5 +1,7 @@
 //! The interface to runs: start, resume, fork and drive them, and send them messages.
 
+mod adopt;
+mod bindings;
 mod conversation;
 mod error;
 mod forecast;
@@ -21,6 +23,7 @@ use crewagent_core::vpath::VPath;
 use crewagent_format::package::step::Tier;
 use serde_json::{Map, Value as Json};
 
+pub use self::adopt::Adopt;
 pub use self::error::{ForkError, ResumeError, StartError};
 pub use self::fork::{ForkRun, Forked};
 pub use self::requests::PastRequest;
@@ -63,6 +66,8 @@ pub struct StartRun {
     pub data: Option<Data>,
     /// Last messages of the talk that it is started from.
     pub earlier: Vec<Message>,
+    /// Treatment of a document that records steps of the workflow already.
+    pub adopt: Adopt,
 }
 
 /// A file that belongs to a choice of the user.

@@ -4,10 +4,13 @@
 //! [`Intent`] that can be recorded before the first byte is written. Carrying it out compares the files with the intent
 //! first, so that it can be repeated after a crash at any point.
 
+pub(crate) mod aliases;
 mod carry;
 mod change;
+mod found;
 mod known;
 pub mod list;
+mod mirror;
 mod outputs;
 mod overwrite;
 mod patch;
@@ -35,8 +38,8 @@ use crewagent_format::package::Workflow;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-pub(crate) use self::change::KEPT;
 pub use self::change::{FileImages, PlannedChange, ProposedMove};
+pub(crate) use self::change::{KEPT, is_below};
 use self::list::List;
 pub(crate) use self::outputs::with_project;
 use self::search::{Case, DEFAULT_CONTEXT, DEFAULT_MATCHES, Search, Syntax};
@@ -53,8 +56,8 @@ pub struct Tools<'w> {
     pub mounts: &'w Mounts,
     /// Workflow whose state the tools may change; a conversation has none.
     pub workflow: Option<&'w Workflow>,
-    /// Folder whose new and changed files count as artifacts.
-    pub artifacts: &'w ProjectPath,
+    /// Folders whose new and changed files count as artifacts.
+    pub artifacts: &'w [ProjectPath],
     /// State document as it was read last.
     pub recent: &'w Recent,
 }

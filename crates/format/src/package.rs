@@ -12,6 +12,7 @@ pub mod manifest;
 mod markdown;
 pub mod sketch;
 pub mod step;
+mod texts;
 pub mod workflow;
 
 use std::collections::BTreeMap;

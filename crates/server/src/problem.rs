@@ -264,7 +264,7 @@ impl From<StartError> for Problem {
             StartError::Project(error) => error.into(),
             StartError::Run(error) => error.into(),
             StartError::Store(error) => error.into(),
-            StartError::Workflow { .. } | StartError::Agent { .. } => {
+            StartError::Workflow { .. } | StartError::Agent { .. } | StartError::Adopt { .. } => {
                 Self::invalid(error.to_string())
             }
             StartError::Document(_) | StartError::Mounts(_) | StartError::Host(_) => {

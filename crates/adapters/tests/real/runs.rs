@@ -54,6 +54,7 @@ impl Played {
             conversation: None,
             data: None,
             earlier: Vec::new(),
+            adopt: crewagent_engine::runtime::Adopt::default(),
         };
         let mut run = Runtime::new(&store, ToolServers::none()).start(&plan).unwrap();
         let model = chat(endpoint);

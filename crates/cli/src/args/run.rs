@@ -32,6 +32,12 @@ pub(crate) struct RunArgs {
     /// Say this to the model with its first request
     #[arg(long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
+    /// Go on with this half-done document of the project
+    #[arg(long, value_name = "FILE", conflicts_with = "no_adopt")]
+    pub(crate) adopt: Option<String>,
+    /// Begin at the first step, also where a document is half done
+    #[arg(long)]
+    pub(crate) no_adopt: bool,
     /// Only say what the run may cost; nothing is run
     #[arg(long)]
     pub(crate) forecast: bool,

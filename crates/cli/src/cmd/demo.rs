@@ -69,6 +69,7 @@ pub(crate) fn run(args: &DemoArgs, console: &mut Console) -> anyhow::Result<Outc
         conversation: None,
         data: None,
         earlier: Vec::new(),
+        adopt: crewagent_engine::runtime::Adopt::default(),
     };
     let run = Runtime::new(&store, tool_servers(&store)).start(&plan)?;
     let control = Control::default();

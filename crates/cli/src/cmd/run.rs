@@ -8,7 +8,7 @@ use crewagent_core::policy::{Policy, Tightening};
 use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
 use crewagent_engine::model::Model;
-use crewagent_engine::runtime::{Runtime, StartRun};
+use crewagent_engine::runtime::{Adopt, Runtime, StartRun};
 use crewagent_engine::store::{ImportError, Installed, PreparedImport, Store};
 use crewagent_format::diagnostic::Severity;
 
@@ -48,6 +48,12 @@ pub(crate) fn run(
     let package = package.install(console)?;
     let settings = chosen_settings(&args.conversation, &args.bounds, &store)?;
     let model = model::tiered(model, &settings, &store);
+    let adopt = match args.adopt {
+        Some(file) => Adopt::File(file),
+        // Nobody can be asked.
+        None if args.no_adopt || answers(&args.conversation) == AnswerSource::None => Adopt::No,
+        None => Adopt::Ask,
+    };
     let plan = StartRun {
         package,
         workflow: args.workflow,
@@ -60,6 +66,7 @@ pub(crate) fn run(
         conversation: None,
         data: None,
         earlier: Vec::new(),
+        adopt,
     };
     let runtime = Runtime::new(&store, tool_servers(&store));
     if args.forecast {
@@ -186,6 +193,7 @@ pub(crate) fn open_output(
     let project = run.project_folder().display().to_string();
     console.text(&render::header::header(run.record(), &names, &project));
     console.text(&render::forecast::of_opening(run.opening()));
+    console.text(&render::header::notes(run.opening()));
     Ok(RunOutput::Human(run_driver::live_view(run, names, spinner, store, model.name())))
 }
 

@@ -1,10 +1,11 @@
 //! The header of a run.
 
+use crewagent_core::event::{Event, EventKind, RunEvent};
 use crewagent_engine::store::RunRecord;
 
 use super::names::DisplayNames;
 use crate::language::text;
-use crate::paint::{self, NAME, QUIET};
+use crate::paint::{self, NAME, QUIET, WARNING};
 
 /// Formats the header of a run.
 pub(crate) fn header(record: &RunRecord, names: &DisplayNames, project: &str) -> String {
@@ -26,6 +27,25 @@ pub(crate) fn header(record: &RunRecord, names: &DisplayNames, project: &str) ->
     }
     text.push('\n');
     text
+}
+
+/// Formats what the start of a run has noted, such as mistakes in the configuration of the project.
+pub(crate) fn notes(opening: &[Event]) -> String {
+    let notes = opening.iter().find_map(|event| match &event.kind {
+        EventKind::Run(RunEvent::Started(started)) => Some(started.notes.as_slice()),
+        EventKind::Run(_)
+        | EventKind::Conversation(_)
+        | EventKind::User(_)
+        | EventKind::Frame(_)
+        | EventKind::State(_)
+        | EventKind::Model(_)
+        | EventKind::Tool(_) => None,
+    });
+    let notes = notes.unwrap_or_default().iter();
+    let line = |note: &String| {
+        format!("{}\n", paint::styled(WARNING, format_args!("! {}", paint::printable(note))))
+    };
+    notes.map(line).collect()
 }
 
 /// Formats the name, and the id where the user can type one.

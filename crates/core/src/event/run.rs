@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Role;
+use crate::adoption::Adoption;
 use crate::forecast::Forecast;
 use crate::fork::Fork;
 use crate::message::Message;
@@ -71,6 +72,12 @@ pub struct RunStarted {
     /// Expected cost, as it was told before the first request; none for a model that answers from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Box<Forecast>>,
+    /// Half-done document that the user is asked about first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adoption: Option<Box<Adoption>>,
+    /// Mistakes in the configuration of the project, and where the run goes on if it adopts a document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Another process resumes the run.

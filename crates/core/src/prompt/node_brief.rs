@@ -10,7 +10,7 @@ use super::line::{fence, folded, joined, json_line, line, value};
 use super::progress::WorkflowProgress;
 use super::step_text;
 use super::ways::allowed_next;
-use crate::event::{NodeEntered, SurveyedOutput};
+use crate::event::{InputState, NodeEntered, SurveyedOutput};
 use crate::policy::StateTool;
 use crate::state::run_state::PastDecision;
 use crate::tool::render::counted;
@@ -63,6 +63,8 @@ pub fn node_brief(brief: &Brief<'_>) -> String {
     text.push_str(&not_executed_line(brief.not_executed));
     text.push_str(&outputs_line(&survey.outputs));
     text.push_str(&stale_variables(brief));
+    text.push_str(&files_line(brief));
+    text.push_str(&needs_lines(brief));
     text.push_str(&allowed_next(&workflow.graph, node));
     text.push_str(&step_part(brief));
     let call = finishing_call(workflow, node, variables, brief.state);
@@ -137,6 +139,52 @@ fn stale_variables(brief: &Brief<'_>) -> String {
     });
     let stale = joined(stale, ", ", LIST_BYTES);
     if stale.is_empty() { stale } else { format!("- setsVariables: {stale}\n") }
+}
+
+/// Names the files of the package that the step has names for.
+fn files_line(brief: &Brief<'_>) -> String {
+    let step = brief.workflow.steps.get(&brief.node.id);
+    let bindings = step.into_iter().flat_map(|step| &step.front.bindings);
+    let files = bindings.filter(|(_, value)| value.starts_with("@pkg/"));
+    let file = |(name, path): (&String, &String)| {
+        let input = brief.survey.inputs.iter().find(|input| input.path == *path);
+        let size = input.filter(|input| input.state != InputState::Missing);
+        let size = size.map(|input| format!(" ({})", counted(input.bytes, "byte")));
+        let path = value(path, NAME_BYTES);
+        format!("{} = {path}{}", value(name, NAME_BYTES), size.unwrap_or_default())
+    };
+    let files = joined(files.map(file), ", ", LIST_BYTES);
+    if files.is_empty() { files } else { format!("- files: {files}\n") }
+}
+
+/// Says what the step asks for and this runtime does not have.
+fn needs_lines(brief: &Brief<'_>) -> String {
+    let step = brief.workflow.steps.get(&brief.node.id);
+    let needs = step.into_iter().flat_map(|step| &step.front.needs);
+    let line = |need: &String| Some(format!("- needs: {}\n", without(need)?));
+    needs.filter_map(line).collect()
+}
+
+/// Returns the advice for a step that asks for an ability.
+fn without(need: &str) -> Option<&'static str> {
+    Some(match need {
+        "subagent" => {
+            "this step asks for subagents. There are none: do this part yourself, one after the other, in this conversation, and say so."
+        }
+        "web" => {
+            "this step asks for the web. There is no access: work from the files and from what the user says, name what you could not check, and never invent sources."
+        }
+        "browser" => {
+            "this step asks for a browser. There is none: work from the files and from what the user says, and name what you could not check."
+        }
+        "shell" | "git" => {
+            "this step asks for commands. None can be run: read the files instead, or ask the user to run a command and to tell you its result."
+        }
+        "script" => {
+            "this step asks for a script. It is not run: read it if you have to, do by yourself what it is for, and say so."
+        }
+        _ => return None,
+    })
 }
 
 fn step_part(brief: &Brief<'_>) -> String {

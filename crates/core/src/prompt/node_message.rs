@@ -6,6 +6,7 @@ use super::inputs::{inputs, shown_path};
 use super::node_brief::{Brief, node_brief};
 use super::state_summary::{SummaryOf, state_summary};
 use super::workflow_brief::workflow_brief;
+use crate::bindings::Bindings;
 use crate::event::InputState;
 use crate::state::run_state::RunState;
 use crewagent_format::package::Workflow;
@@ -23,6 +24,8 @@ pub struct NodeMessage<'a> {
     pub said: &'a [SaidExchange],
     /// File that came with the start, as the model sees it.
     pub data: Option<&'a str>,
+    /// Values that are fixed for the run.
+    pub config: Option<&'a Bindings>,
     pub brief: Brief<'a>,
 }
 
@@ -34,10 +37,13 @@ pub fn node_message(message: &NodeMessage<'_>) -> String {
     let shown: Vec<String> =
         survey.inputs.iter().filter(is_shown).map(|input| shown_path(&input.path)).collect();
     let is_end = brief.workflow.graph.outgoing(brief.node.id.as_str()).next().is_none();
-    let of = SummaryOf { is_end, last_call: message.last_call, shown: &shown };
+    let (last_call, config) = (message.last_call, message.config);
+    let of = SummaryOf { is_end, last_call, shown: &shown, config };
     let sections = [
         Some(run_directive(directive)),
-        workflow_brief(brief.workflow).filter(|_| message.introduces),
+        // A brief for the whole run stands in the system part.
+        workflow_brief(brief.workflow)
+            .filter(|_| message.introduces && !brief.workflow.front.brief),
         state_summary(run_state, &of),
         conversation(message.said),
         inputs(&survey.inputs),

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value as Json};
 
+use super::configuration::config_line;
 use super::line::{folded, joined, json_line, line, value};
+use crate::bindings::Bindings;
 use crate::state::document::COMPLETE;
 use crate::state::run_state::{PastDecision, RunState};
 
@@ -33,6 +35,8 @@ pub struct SummaryOf<'a> {
     pub last_call: Option<&'a str>,
     /// Paths that are shown elsewhere in the message.
     pub shown: &'a [String],
+    /// Values that are fixed for the run.
+    pub config: Option<&'a Bindings>,
 }
 
 /// Renders the state; none if there is nothing to say.
@@ -44,6 +48,9 @@ pub fn state_summary(run_state: &RunState, of: &SummaryOf<'_>) -> Option<String>
     let variables = variables(&run_state.variables);
     if !variables.is_empty() {
         text.push_str(&format!("\n- variables: {variables}"));
+    }
+    if let Some(config) = of.config.and_then(config_line) {
+        text.push_str(&format!("\n- config: {config}"));
     }
     let is_whole = of.is_end || run_state.complete;
     let decisions = &run_state.last_decisions;

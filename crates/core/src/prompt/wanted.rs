@@ -54,6 +54,15 @@ pub fn wanted_inputs(
     wanted
 }
 
+/// Returns the declared inputs that name several files.
+pub fn wanted_patterns(node: &Node, variables: &Map<String, Json>) -> Vec<String> {
+    let pattern = |declared: &String| match Output::of(declared, variables) {
+        Output::Pattern(pattern) => Some(pattern),
+        Output::File(_) | Output::Open(_) | Output::Outside(_) => None,
+    };
+    node.inputs.iter().filter_map(pattern).take(MOST_INPUTS).collect()
+}
+
 fn declared_path(declared: &str, variables: &Map<String, Json>) -> Option<VPath> {
     match Output::of(declared, variables) {
         Output::File(path) => Some(path.vpath().clone()),

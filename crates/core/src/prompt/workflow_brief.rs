@@ -1,12 +1,19 @@
-//! `WORKFLOW_BRIEF`: the first paragraphs of the workflow's document, once at its beginning.
+//! `WORKFLOW_BRIEF`: the first paragraphs of the workflow's document, once at its beginning; or all of it, for the whole
+//! run.
 
 use crewagent_format::frontmatter::Frontmatter;
 use crewagent_format::package::Workflow;
 
-use super::line::{folded, head};
+use super::line::{fence, folded, head};
+use crate::bindings::{Bindings, of_workflow};
+use crate::vpath::with_mounts;
 
 /// Maximum size of the text, in bytes.
 const TEXT_BYTES: usize = 512;
+/// Maximum size of a brief for the whole run, in bytes.
+pub const WHOLE_BRIEF_MAX_BYTES: usize = 16 * 1024;
+/// Room for the fences and the note around a brief, in bytes.
+const AROUND_BYTES: usize = 512;
 
 /// Renders what the document says between its title and its first section; none if that is nothing.
 pub fn workflow_brief(workflow: &Workflow) -> Option<String> {
@@ -20,6 +27,24 @@ pub fn workflow_brief(workflow: &Workflow) -> Option<String> {
     let text = opening.join("\n");
     let text = sentences(text.trim());
     (!text.is_empty()).then(|| format!("WORKFLOW_BRIEF\n{text}"))
+}
+
+/// Renders the body of a document whose frontmatter says that it is told for the whole run.
+pub fn whole_brief(workflow: &Workflow, bindings: &Bindings) -> Option<String> {
+    if !workflow.front.brief {
+        return None;
+    }
+    let document = Frontmatter::parse(workflow.document.clone()).ok()?;
+    let bindings = of_workflow(workflow, bindings);
+    let filled = bindings.fill(document.body().trim()).into_owned();
+    let whole = with_mounts(&filled);
+    let text = head(&whole, WHOLE_BRIEF_MAX_BYTES - AROUND_BYTES);
+    let fence = fence(text).filter(|_| !text.is_empty())?;
+    let rest = match text.len() < whole.len() {
+        true => format!("\nIt goes on in @pkg/{}.", workflow.document_path),
+        false => String::new(),
+    };
+    Some(format!("WORKFLOW_BRIEF\n{fence}\n{text}\n{fence}{rest}"))
 }
 
 /// Returns the text on one line, cut at the end of a sentence if it is too long.

@@ -12,6 +12,7 @@ mod frames;
 mod known;
 mod limits;
 mod nudging;
+mod offer;
 mod policy;
 mod questions;
 mod survey;
@@ -34,6 +35,7 @@ pub use self::questions::Offered;
 use self::questions::{Pending, PendingMove};
 pub use self::survey::SurveyPlan;
 use super::history::Position;
+use crate::adoption::Adoption;
 use crate::bindings::Bindings;
 use crate::context::{Context, Cut};
 use crate::event::{
@@ -338,6 +340,8 @@ pub struct Machine {
     /// Number of times that the pending request was too long.
     overflows: u32,
     frames: frames::OpenFrames,
+    /// Half-done document that the user is asked about before the run begins.
+    offer: Option<Box<Adoption>>,
     /// True if the package speaks of moving or deleting files.
     tells_moves: bool,
 }
@@ -383,6 +387,7 @@ impl Machine {
             stalling: nudging::Stalling::default(),
             overflows: 0,
             frames: frames::OpenFrames::default(),
+            offer: None,
             tells_moves,
         }
     }
@@ -430,7 +435,9 @@ impl Machine {
                 self.variables = visit::VisitedVariables::resumed(&self.run_state);
                 self.files.resume(now);
                 self.renew_limits(now);
-                self.ask_model(now, &mut effects);
+                if !self.ask_about_offer(&mut effects) {
+                    self.ask_model(now, &mut effects);
+                }
             }
             Input::Resume { place, settings } => self.resume(place, settings, now, &mut effects),
             Input::User(words) => self.user(words, now, &mut effects),
@@ -565,6 +572,8 @@ impl Machine {
     ) {
         self.renew_limits(now);
         self.anchor.intent = anchor::RunIntent::Resume;
+        // A run that is placed elsewhere needs no word about the document.
+        let is_adopted = place.is_some() && self.offer.take().is_some();
         if let Some(place) = place {
             self.relocate(place, now);
         }
@@ -576,7 +585,7 @@ impl Machine {
         let goes_on = match &self.stance {
             Stance::Asking(_) => true,
             Stance::Performing | Stance::Surveying | Stance::ChangingFrame(_) => false,
-            Stance::Resting(rest) => rest.reason.is_some_and(limits::is_limit),
+            Stance::Resting(rest) => is_adopted || rest.reason.is_some_and(limits::is_limit),
         };
         let is_stalled = self.is_stalled();
         if !matches!(self.stance, Stance::Resting(_)) {

@@ -96,7 +96,7 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
 
 /// Returns true if a path fits a pattern: `?` stands for one character of a name, `*` for any number of them, and `**`
 /// for any number of folders as well.
-pub(crate) fn matches_pattern(path: &str, pattern: &str) -> bool {
+pub fn matches_pattern(path: &str, pattern: &str) -> bool {
     let pattern =
         ProjectPath::parse(pattern).map_or_else(|_| pattern.to_owned(), |p| p.to_string());
     let (path, pattern): (Vec<char>, Vec<char>) =

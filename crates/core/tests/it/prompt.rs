@@ -92,6 +92,7 @@ fn composed(
             last_call: None,
             said: &[],
             data: None,
+            config: None,
             brief: brief_of(workflow, &run_state.current_node_id, run_state, survey),
         })
     };

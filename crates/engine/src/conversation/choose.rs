@@ -11,7 +11,7 @@ use serde_json::Map;
 
 use super::command::{GlobalCommand, STARS};
 use super::{ActiveRunChoice, Conversation, ConversationError, Launch, Reaction, Tell, data};
-use crate::runtime::{Data, StartRun};
+use crate::runtime::{Adopt, Data, StartRun};
 use crate::store::RunId;
 
 /// Bytes of a file that are read to find out what it is.
@@ -128,6 +128,7 @@ impl Conversation<'_> {
             conversation: Some(self.own_run.record().run_id.clone()),
             data,
             earlier: self.own_run.earlier_words(),
+            adopt: Adopt::default(),
         };
         let id = self.start_run(&plan, tell)?;
         self.name_after_item(routed)?;
@@ -183,6 +184,7 @@ impl Conversation<'_> {
             conversation: Some(self.own_run.record().run_id.clone()),
             data: None,
             earlier: self.own_run.earlier_words(),
+            adopt: Adopt::default(),
         };
         let id = self.start_run(&plan, tell)?;
         self.name_after(&name)?;

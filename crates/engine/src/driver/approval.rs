@@ -6,6 +6,7 @@ use crewagent_core::call::Call;
 use crewagent_core::policy::rules::Rule;
 use crewagent_core::question::approval::{Approval, FileChange, ToolDescription};
 use crewagent_core::run::machine::{CallJob, Offered};
+use crewagent_core::tool::Tool;
 use crewagent_core::tool::server_tool::ServerTool;
 use crewagent_core::vpath::{Mount, VPath};
 use similar::TextDiff;
@@ -27,7 +28,11 @@ pub(super) fn of_change(job: &CallJob, call: &Call, change: &PlannedChange) -> O
     let tool = call.tool().name();
     let named = change.files.iter().map(|file| file.path.path());
     let places: Vec<&VPath> = named.chain(change.files.iter().map(|file| &file.place)).collect();
-    let rule = job.rule_asking(&call.ruled_tools(), &places)?;
+    let mut tools = call.ruled_tools();
+    if change.mirrors {
+        tools.push(Tool::Write.name());
+    }
+    let rule = job.rule_asking(&tools, &places)?;
     let mut left = MOST_SHOWN;
     let both = change.intent.files.iter().zip(&change.files);
     let files = both

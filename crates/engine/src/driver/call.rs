@@ -24,7 +24,7 @@ use crate::cancel::Deadline;
 use crate::clock;
 use crate::mounts::{FileContent, Mounts};
 use crate::step_log::{Halt, StepContext, StepLog, StepRecord};
-use crate::tools::{self, CallContext, CallPlan, PlannedChange, ProposedMove, Tools};
+use crate::tools::{self, CallContext, CallPlan, PlannedChange, ProposedMove, Tools, aliases};
 
 /// A change whose intent is recorded.
 pub(super) struct Announced {
@@ -192,6 +192,12 @@ fn parsed(
         return Ok(Err(cut_off(&job.call.name, &arguments)));
     }
     let call = match Call::parse(&job.call.name, &arguments, &job.policy) {
+        Ok(call) => call,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let aliases = machine.package().map(|package| &package.manifest().aliases);
+    let real = |path: &VPath| aliases::real(world.mounts, aliases?, path);
+    let call = match call.with_aliases(&job.policy, &real) {
         Ok(call) => call,
         Err(refusal) => return Ok(Err(refusal)),
     };

@@ -1,12 +1,14 @@
 //! Starts a conversation, which is a run without a workflow.
 
-use crewagent_core::bindings::Bindings;
+use std::collections::BTreeMap;
+
 use crewagent_core::event::{ConversationStarted, Event, EventKind};
 use crewagent_core::run::machine::{Machine, Subject};
 use crewagent_core::state::run_state::RunState;
 use crewagent_format::id::AgentId;
 use crewagent_format::package::Package;
 
+use super::bindings::{self, BindingFacts, RunBindings};
 use super::run::Run;
 use super::start::choose_by_name;
 use super::{StartConversation, StartError};
@@ -26,8 +28,22 @@ pub(super) fn begin<H: Host>(
     };
     let agent = chosen(package.as_deref(), plan.agent.as_deref())?;
     let project = store.projects().of(&plan.project)?;
-    project.folder()?;
+    let folder = project.folder()?;
     let now = clock.now();
+    let RunBindings { bindings, .. } = match (&package, &plan.package) {
+        (Some(package), Some(installed)) => bindings::resolved(&BindingFacts {
+            package,
+            installed,
+            project: folder,
+            user_name: &store.user_name(),
+            now,
+            answers: &store.projects().answers(&project.id)?,
+            given: &BTreeMap::new(),
+        })?,
+        (_, _) => RunBindings::default(),
+    };
+    let package = package.zip(plan.package.as_ref());
+    let package = package.map(|(package, of)| bindings::filled(&package, of, &bindings, None));
     let id = plan.id.clone().unwrap_or_else(|| RunId::fresh(now));
     let started = Event {
         seq: 1,
@@ -51,7 +67,8 @@ pub(super) fn begin<H: Host>(
             agent_id: agent.as_ref().map(AgentId::to_string),
         },
         conversation: None,
-        bindings: Bindings::default(),
+        bindings,
+        adopted: None,
         created: now,
         documents: Vec::new(),
         events: vec![started.clone()],

@@ -24,6 +24,9 @@ pub enum StartError {
     Workflow { asked: String, known: Vec<String> },
     #[error("there is no agent `{asked}` in this package{}; it has {}", near(asked, known), known.join(", "))]
     Agent { asked: String, known: Vec<String> },
+    /// The run cannot go on with a document.
+    #[error("the run cannot go on with `{file}`: {why}")]
+    Adopt { file: String, why: String },
     /// The initial state document cannot be created.
     #[error("the state document of the run cannot be made from the package's template: {0}")]
     Document(#[from] ChangeError),

@@ -212,6 +212,7 @@ impl ForkContent {
             subject: record.subject.clone(),
             conversation: None,
             bindings: record.bindings.clone(),
+            adopted: record.adopted.clone(),
             created: now,
             documents,
             events: vec![event(1, self.started(store, plan)?), event(2, self.rests(plan))],
@@ -242,6 +243,8 @@ impl ForkContent {
             data: self.data.as_deref().map(Into::into),
             earlier: Vec::new(),
             forecast: None,
+            adoption: None,
+            notes: Vec::new(),
             forked_from: Some(Box::new(Fork {
                 run: plan.run.to_string(),
                 event: plan.event,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crewagent_core::adoption::Adoption;
 use crewagent_core::event::{
     ConversationEvent, Event, EventKind, ModelInstructed, RunEvent, RunResumed, ToolEvent,
     ToolsListed, UserEvent, UserInput,
@@ -18,7 +19,8 @@ use crewagent_format::package::Workflow;
 use crewagent_format::package::step::Tier;
 use jiff::Timestamp;
 
-use super::run::Run;
+use super::bindings;
+use super::run::{Run, artifact_folders};
 use super::unfinished::{Unfinished, created_since_the_last_move, said_since_the_last_move};
 use super::{ResumeError, SettingsChange};
 use crate::blobs::Blobs;
@@ -60,6 +62,8 @@ pub(super) struct ReplayablePart {
     pub(super) words: Vec<Message>,
     /// Artifacts that the run wrote at its node before a fresh start.
     created: Vec<String>,
+    /// Half-done document that the user is asked about first.
+    offer: Option<Adoption>,
     is_fork: bool,
     pub(super) started: Option<Timestamp>,
     pub(super) events: Vec<Event>,
@@ -93,6 +97,7 @@ impl ReplayablePart {
                 place,
                 words: Vec::new(),
                 created: Vec::new(),
+                offer: None,
                 is_fork: false,
                 started: None,
                 events,
@@ -126,13 +131,24 @@ impl ReplayablePart {
             }
         };
         let is_fork = forked_from.is_some();
-        Self { settings, place, words, created, is_fork, started, events, unfit }
+        let offer = match &events[0].kind {
+            EventKind::Run(RunEvent::Started(started)) => started.adoption.as_deref().cloned(),
+            EventKind::Run(_)
+            | EventKind::Conversation(_)
+            | EventKind::User(_)
+            | EventKind::Frame(_)
+            | EventKind::State(_)
+            | EventKind::Model(_)
+            | EventKind::Tool(_) => None,
+        };
+        Self { settings, place, words, created, offer, is_fork, started, events, unfit }
     }
 
     /// Returns the machine before the first of the events.
     pub(super) fn machine(&self, subject: Subject) -> Machine {
         let machine = Machine::at(subject, self.settings.clone(), self.place.clone());
         let machine = machine.with_words(&self.words).with_created(&self.created);
+        let machine = machine.with_offer(self.offer.clone());
         if self.is_fork { machine.continued() } else { machine }
     }
 }
@@ -225,7 +241,8 @@ impl<L: StepLog> OwnedRun<L> {
         let ReplayablePart { started, events, unfit, words, created, .. } = replay;
         let (said, announced) =
             (said_since_the_last_move(&words, &events), Unfinished::of(&events));
-        let created = created_since_the_last_move(&created, &events);
+        let package = subject.package().map(|package| &**package);
+        let created = created_since_the_last_move(&created, &events, &artifact_folders(package));
         let mut run = Run::of(opened, machine, if unfit.is_some() { Vec::new() } else { events });
         let mut opening = Vec::new();
         let replayed = match (started, unfit) {
@@ -272,7 +289,7 @@ impl<L: StepLog> OwnedRun<L> {
 }
 
 /// Returns the event of a new owner, with a position if it differs from the journal's.
-fn resumed(
+pub(super) fn resumed(
     epoch: u64,
     place: Option<Position>,
     settings: Option<RunSettings>,
@@ -304,7 +321,12 @@ pub(super) fn subject(
 ) -> Result<Subject, ResumeError> {
     let package = match store.runs().package(record)? {
         None => None,
-        Some(installed) => Some(store.packages().load_verified(&installed)?),
+        Some(installed) => {
+            let package = store.packages().load_verified(&installed)?;
+            let document = record.subject.workflow().map(|workflow| workflow.document.as_str());
+            let adopted = document.zip(record.adopted.as_deref());
+            Some(bindings::filled(&package, &installed, &record.bindings, adopted))
+        }
     };
     match (&record.subject, package) {
         (RunSubject::Workflow { workflow, agent_id, .. }, Some(package)) => {

@@ -34,7 +34,7 @@ use crate::store::{RunRecord, title};
 use crate::tool_server::ToolServers;
 use crate::tools::{Recent, Tools};
 
-/// Folder of a project in which new files count as artifacts.
+/// Folder of a project in which new files count as artifacts, unless the package names others.
 const ARTIFACTS: &str = "artifacts";
 
 /// Limit of a user's input in bytes.
@@ -47,7 +47,7 @@ pub struct Run<L: StepLog = JournalLog> {
     state: DriverState,
     log: L,
     files: RunFiles,
-    artifacts: ProjectPath,
+    artifacts: Vec<ProjectPath>,
     recent: Recent,
     servers: ToolServers,
     opening: Vec<Event>,
@@ -83,13 +83,14 @@ impl<L: StepLog> Run<L> {
     pub(super) fn of(opened: OpenRun<L>, machine: Machine, replay: Vec<Event>) -> Self {
         let OpenRun { record, mut log, files, .. } = opened;
         log.queue(replay);
+        let artifacts = artifact_folders(machine.package().map(|package| &**package));
         Self {
             record,
             machine,
             state: DriverState::default(),
             log,
             files,
-            artifacts: artifacts_folder(),
+            artifacts,
             recent: Recent::new(),
             servers: ToolServers::none(),
             opening: Vec::new(),
@@ -218,6 +219,11 @@ impl<L: StepLog> Run<L> {
         &self.files.mounts
     }
 
+    /// Keeps a text that is about to be replaced.
+    pub(super) fn keep(&self, text: &[u8]) -> Result<(), BlobError> {
+        self.files.blobs.put(text).map(drop)
+    }
+
     /// Returns the last words of a talk, for a run that is started from it.
     pub(crate) fn earlier_words(&self) -> Vec<Message> {
         prompt::earlier_words(&self.machine.context().messages())
@@ -336,6 +342,13 @@ impl<L: StepLog> Run<L> {
         if words.len() > MAX_INPUT {
             return Err(Halt::TooLong { bytes: words.len(), limit: MAX_INPUT });
         }
+        if let Some(offer) = self.machine.offer().cloned()
+            && let Ok(choice) = offer.answer(words)
+            && let Some(node) = offer.node(choice)
+        {
+            let done = self.adopt(&offer, node, tell);
+            return self.broken_by(done);
+        }
         let question = self.rest().and_then(|rest| rest.question);
         let said = self.drive_with(tell, |driver| driver.say(words));
         self.broken_by(said)?;
@@ -406,7 +419,14 @@ impl<L: StepLog> Run<L> {
     }
 }
 
-pub(super) fn artifacts_folder() -> ProjectPath {
-    // A test checks that the constant parses.
-    ProjectPath::parse(ARTIFACTS).unwrap_or_else(|_| unreachable!("`{ARTIFACTS}` is a path"))
+/// Returns the folders of a project in which new files count as artifacts.
+pub(super) fn artifact_folders(package: Option<&Package>) -> Vec<ProjectPath> {
+    let roots = package.map(|package| package.manifest().artifact_roots.as_slice());
+    let folder = |root: &String| ProjectPath::parse(root.trim_end_matches('/')).ok();
+    let mut folders: Vec<ProjectPath> =
+        roots.unwrap_or_default().iter().filter_map(folder).collect();
+    if folders.is_empty() {
+        folders.extend(ProjectPath::parse(ARTIFACTS));
+    }
+    folders
 }

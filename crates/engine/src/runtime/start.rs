@@ -11,12 +11,16 @@ use crewagent_core::state::document::{InitialValues, StateDocument};
 use crewagent_core::state::run_state::RunState;
 use crewagent_format::id::{AgentId, WorkflowId};
 use crewagent_format::package::{Package, Workflow};
+use jiff::Timestamp;
+use serde_json::{Map, Value as Json};
 
+use super::adopt::{self, Adopting};
+use super::bindings::{self, BindingFacts, RunBindings};
 use super::run::Run;
 use super::{StartError, StartRun, forecast};
 use crate::clock::{self, Clock};
 use crate::host::Host;
-use crate::store::{NewRun, RunId, RunPackage, RunSubject, RunWorkflow, Store};
+use crate::store::{NewRun, Project, RunId, RunPackage, RunSubject, RunWorkflow, Store};
 
 pub(super) fn start<H: Host>(
     host: &H,
@@ -26,13 +30,16 @@ pub(super) fn start<H: Host>(
 ) -> Result<Run<H::Log>, StartError> {
     let installed = &plan.package;
     let package = store.packages().load_verified(installed)?;
-    let bindings = Arc::new(Bindings::default());
     let at = choose_workflow(&package, plan.workflow.as_deref())?;
     let agent = choose_agent(&package, at, plan.agent.as_deref())?;
     let project = store.projects().of(&plan.project)?;
     project.folder()?;
-    let (workflow, now) = (&package.workflows()[at], clock.now());
+    let now = clock.now();
     let id = plan.id.clone().unwrap_or_else(|| RunId::fresh(now));
+    let PreparedRun { package, bindings, variables, adopting, note } =
+        prepared(store, plan, package, at, &project, now)?;
+    let adopted = adopting.adopted.as_ref();
+    let workflow = &package.workflows()[at];
     let reference = reference(workflow);
     let values = InitialValues {
         run_id: id.to_string(),
@@ -41,10 +48,11 @@ pub(super) fn start<H: Host>(
         now: clock::for_people(now),
         active_agent_id: agent.to_string(),
         workflow_ref: reference.clone(),
-        variables: plan.variables.clone(),
+        variables,
         input_documents: plan.data.iter().map(|data| data.path.to_string()).collect(),
     };
-    let document = StateDocument::start(workflow, &values)?;
+    let document = adopt::placed(StateDocument::start(workflow, &values)?, adopted)?;
+    let notes = note.into_iter().chain(adopted.map(|one| adopt::note(one, &one.next)));
     let run_state = RunState::of(&document, &workflow.graph);
     let data = plan.data.as_ref().map(|data| data.text.as_str().into());
     let subject = Subject::Workflow {
@@ -74,6 +82,8 @@ pub(super) fn start<H: Host>(
             forked_from: None,
             earlier: plan.earlier.clone(),
             forecast: forecast.map(Box::new),
+            adoption: adopting.offer.clone().map(Box::new),
+            notes: notes.collect(),
         }),
     };
     let opened = host.create(NewRun {
@@ -89,13 +99,58 @@ pub(super) fn start<H: Host>(
         },
         conversation: plan.conversation.clone(),
         bindings: Bindings::clone(&bindings),
+        adopted: adopted.map(|adopted| adopted.file.clone()),
         created: now,
         documents: vec![(None, document.text().to_string())],
         events: vec![started.clone()],
     })?;
     store.projects().used(&project.id, &installed.reference())?;
     let machine = Machine::new(subject, plan.settings.clone(), run_state).with_words(&plan.earlier);
+    let machine = machine.with_offer(adopting.offer);
     Ok(Run::begin(opened, machine, now, vec![started]))
+}
+
+/// A package with the values of a run in its texts, and the document that the run goes on with.
+struct PreparedRun {
+    package: Arc<Package>,
+    bindings: Arc<Bindings>,
+    /// Initial variables that are no bindings.
+    variables: Map<String, Json>,
+    adopting: Adopting,
+    /// Mistakes in the configuration of the project.
+    note: Option<String>,
+}
+
+fn prepared(
+    store: &Store,
+    plan: &StartRun,
+    package: Arc<Package>,
+    workflow: usize,
+    project: &Project,
+    now: Timestamp,
+) -> Result<PreparedRun, StartError> {
+    let (installed, folder) = (&plan.package, project.folder()?);
+    let (variables, given) = bindings::given(&package, &plan.variables);
+    let RunBindings { bindings, note } = bindings::resolved(&BindingFacts {
+        package: &package,
+        installed,
+        project: folder,
+        user_name: &plan.user_name,
+        now,
+        answers: &store.projects().answers(&project.id)?,
+        given: &given,
+    })?;
+    let filled = bindings::filled(&package, installed, &bindings, None);
+    let adopting = adopt::adopting(plan, &filled.workflows()[workflow], folder, &variables)?;
+    let document = filled.workflows()[workflow].document_path.as_str();
+    let package = match &adopting.adopted {
+        Some(adopted) => {
+            let adopted = Some((document, adopted.file.as_str()));
+            bindings::filled(&package, installed, &bindings, adopted)
+        }
+        None => filled,
+    };
+    Ok(PreparedRun { package, bindings: Arc::new(bindings), variables, adopting, note })
 }
 
 /// Returns the forecast of a run without starting it.

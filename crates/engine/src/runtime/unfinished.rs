@@ -17,9 +17,10 @@ use crewagent_core::state::visit_files::VisitFiles;
 use crewagent_core::vpath::VPath;
 
 use super::ResumeError;
-use super::run::{Run, artifacts_folder};
+use super::run::Run;
 use crate::cancel::{Cancel, Deadline};
 use crate::step_log::{Halt, StepLog};
+use crate::tools::is_below;
 use crate::tools::{CallContext, CallFiles, Moves};
 
 /// Change of files that was announced and not reported as done.
@@ -111,8 +112,11 @@ pub(super) fn said_since_the_last_move(carried: &[Message], events: &[Event]) ->
 
 /// Returns the artifacts that the run wrote since the last move, with those that were carried already. A change that was
 /// only announced counts, because it is made first.
-pub(super) fn created_since_the_last_move(carried: &[String], events: &[Event]) -> Vec<String> {
-    let root = format!("{}/", artifacts_folder());
+pub(super) fn created_since_the_last_move(
+    carried: &[String],
+    events: &[Event],
+    folders: &[ProjectPath],
+) -> Vec<String> {
     let (mut created, mut open) = (carried.to_vec(), Vec::new());
     for event in events {
         match &event.kind {
@@ -126,7 +130,7 @@ pub(super) fn created_since_the_last_move(carried: &[String], events: &[Event]) 
             EventKind::Tool(ToolEvent::Finished(finished)) => {
                 let files: Vec<FileIntent> = std::mem::take(&mut open);
                 if finished.answer.refused.is_none() {
-                    note(&mut created, &files, &root);
+                    note(&mut created, &files, folders);
                 }
             }
             EventKind::Run(_)
@@ -138,15 +142,15 @@ pub(super) fn created_since_the_last_move(carried: &[String], events: &[Event]) 
             | EventKind::Tool(_) => {}
         }
     }
-    note(&mut created, &open, &root);
+    note(&mut created, &open, folders);
     created
 }
 
 /// Adds the artifacts that a change wrote, and removes those that it deleted.
-fn note(created: &mut Vec<String>, files: &[FileIntent], root: &str) {
+fn note(created: &mut Vec<String>, files: &[FileIntent], folders: &[ProjectPath]) {
     for file in files {
         let path = VPath::parse(&file.path).ok().and_then(ProjectPath::new);
-        let Some(path) = path.filter(|path| path.as_str().starts_with(root)) else { continue };
+        let Some(path) = path.filter(|path| is_below(path, folders)) else { continue };
         let path = path.to_string();
         if file.after.is_none() {
             created.retain(|known| *known != path);

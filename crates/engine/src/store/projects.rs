@@ -1,5 +1,6 @@
 //! Projects of the store: the user's folders that have runs, and their ids.
 
+mod answers;
 mod error;
 mod record;
 

@@ -10,7 +10,7 @@ use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 
-use super::change::{ContentDraft, FileJob, PlannedChange, jobs};
+use super::change::{ContentDraft, FileJob, KEPT, PlannedChange, jobs};
 use super::{CallContext, ChangeHalt, Tools, denied};
 use crate::mounts::{self, Before, Mounts};
 
@@ -115,14 +115,36 @@ impl Tools<'_> {
             let (old, new) = (images.before.clone(), images.after.clone());
             return Ok(PendingFile { file, old, new, source });
         }
-        let job = job.ok_or_else(|| other_result(&file))?;
+        let Some(job) = job else { return self.pending_mirror(file, intent) };
         let created = self.created_by(intent);
         let ContentDraft { old, after, before, sha256, .. } =
             self.draft(job, context, &intent.time, &created)?;
-        if before != file.before || sha256 != file.after {
-            return Err(other_result(&file).into());
+        let is_as_planned = before == file.before && sha256 == file.after;
+        if is_as_planned {
+            return Ok(PendingFile { file, old, new: after, source });
         }
-        Ok(PendingFile { file, old, new: after, source })
+        let mirrored =
+            after.as_deref().and_then(|text| self.mirrored_again(intent, &file.path, text));
+        match mirrored.filter(|new| before == file.before && Some(Digest::of(new)) == file.after) {
+            Some(new) => Ok(PendingFile { file, old, new: Some(new), source }),
+            None => Err(other_result(&file).into()),
+        }
+    }
+
+    /// Returns the new content of a document that the call itself does not name.
+    fn pending_mirror(&self, file: File, intent: &Intent) -> Result<PendingFile, ChangeHalt> {
+        let target = settled(self.mounts.target(&file.path, KEPT))?;
+        let old = target.old.filter(|old| old.is_whole() && Some(old.sha256) == file.before);
+        let new = old.as_ref().and_then(|old| self.mirrored_again(intent, &file.path, &old.bytes));
+        match new.filter(|new| Some(Digest::of(new)) == file.after) {
+            Some(new) => Ok(PendingFile {
+                file,
+                old: old.map(|old| old.bytes.into()),
+                new: Some(new),
+                source: None,
+            }),
+            None => Err(other_result(&file).into()),
+        }
     }
 
     /// Returns the artifacts that an intent creates or changes. They may be there already, if a process died between two files.

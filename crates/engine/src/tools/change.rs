@@ -28,6 +28,8 @@ pub struct PlannedChange {
     pub intent: Intent,
     /// Files in the order of the intent.
     pub files: Vec<FileImages>,
+    /// True if the runtime adds to a document of the user what is done.
+    pub mirrors: bool,
 }
 
 impl PlannedChange {
@@ -218,13 +220,20 @@ impl Tools<'_> {
         if let Some(answer) = self.overwritten(call, &drafts, context.known) {
             return Ok(CallPlan::Answer(answer));
         }
+        let mirrored = self.mirrored(&mut drafts, context)?;
+        let mut answer = self.answer(call, &drafts, context.known);
+        let mirrors = mirrored.draft.is_some();
+        if let Some(draft) = mirrored.draft {
+            answer.wrote.extend(written(&draft, context.known));
+            // The state changes last.
+            drafts.insert(drafts.len().saturating_sub(1), draft);
+        }
         let transition = drafts.iter().find_map(|draft| draft.transition.as_deref());
         if let Some(moved) = transition.and_then(moved)
             && let Some(proposed) = self.unless_agreed(moved, &drafts, context)
         {
             return Ok(CallPlan::Approve(Box::new(proposed)));
         }
-        let answer = self.answer(call, &drafts, context.known);
         if drafts.iter().all(ContentDraft::is_unchanged) {
             let repeats = transition.is_none();
             return Ok(CallPlan::Answer(Answer { repeats, ..answer }));
@@ -233,7 +242,11 @@ impl Tools<'_> {
             files: drafts.iter().map(file_intent).collect(),
             time: context.now.to_owned(),
             answer,
-            state: transition.and_then(|transition| self.state_change(transition)),
+            state: transition.and_then(|transition| {
+                let mut change = self.state_change(transition)?;
+                change.warnings.extend(mirrored.warning);
+                Some(change)
+            }),
         };
         let images = drafts.into_iter().map(|draft| {
             if let Some(transition) = draft.transition {
@@ -246,7 +259,7 @@ impl Tools<'_> {
                 after: draft.after,
             }
         });
-        Ok(CallPlan::Change(Box::new(PlannedChange { intent, files: images.collect() })))
+        Ok(CallPlan::Change(Box::new(PlannedChange { intent, files: images.collect(), mirrors })))
     }
 
     /// Returns the question that a move still needs: the user must agree, and has not agreed to exactly this change.
@@ -388,15 +401,22 @@ impl Tools<'_> {
         (is_new && self.is_artifact(&path)).then(|| path.to_string())
     }
 
-    /// Returns true if a file is below the artifacts folder.
+    /// Returns true if a file is below one of the folders of artifacts.
     pub(super) fn is_artifact(&self, path: &ProjectPath) -> bool {
-        let below = path.as_str().strip_prefix(self.artifacts.as_str());
-        below.is_some_and(|below| below.starts_with('/'))
+        is_below(path, self.artifacts)
     }
 
     fn state_change(&self, transition: &StateTransition) -> Option<StateChange> {
         self.workflow.map(|workflow| super::state::change_of(workflow, transition))
     }
+}
+
+/// Returns true if a file is below one of these folders.
+pub(crate) fn is_below(path: &ProjectPath, folders: &[ProjectPath]) -> bool {
+    folders.iter().any(|folder| {
+        let below = path.as_str().strip_prefix(folder.as_str());
+        below.is_some_and(|below| below.starts_with('/'))
+    })
 }
 
 /// Returns the change of a file, with its digests before and after.

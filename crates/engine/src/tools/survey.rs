@@ -6,6 +6,7 @@ use crewagent_core::run::machine::SurveyPlan;
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::tool::window::decode;
 
+use super::{aliases, found};
 use crate::mounts::{MountError, Mounts};
 
 /// Maximum size of the headings of one file, in bytes.
@@ -22,20 +23,34 @@ pub(crate) fn survey(
     let mut room = plan.inputs_bytes;
     let mut inputs = Vec::new();
     for wanted in &plan.inputs {
-        inputs.extend(input(mounts, plan, wanted, &mut room)?);
+        let input = input(mounts, plan, wanted, &mut room)?;
+        let is_missing = input.as_ref().is_some_and(|one| one.state == InputState::Missing);
+        let folder = match is_missing && plan.finds_folders {
+            true => found::of_folder(mounts, plan, &wanted.path, &mut room)?,
+            false => Vec::new(),
+        };
+        if folder.is_empty() { inputs.extend(input) } else { inputs.extend(folder) }
+    }
+    for pattern in &plan.patterns {
+        let known: Vec<String> =
+            inputs.iter().map(|input: &SurveyedInput| input.path.clone()).collect();
+        let found = found::matches(mounts, plan, pattern, &mut room)?;
+        inputs.extend(found.into_iter().filter(|input| !known.contains(&input.path)));
     }
     inputs.retain(|input| !plan.known.contains(&(input.path.clone(), input.sha256.clone())));
     let outputs = plan.outputs.iter().map(|path| output(mounts, plan, path));
     Ok((inputs, outputs.collect::<Result<_, _>>()?))
 }
 
-fn input(
+pub(super) fn input(
     mounts: &Mounts,
     plan: &SurveyPlan,
     wanted: &WantedInput,
     room: &mut u64,
 ) -> Result<Option<SurveyedInput>, MountError> {
     let WantedInput { path, is_declared } = wanted;
+    let real = aliases::real(mounts, &plan.aliases, path);
+    let path = real.as_ref().unwrap_or(path);
     if !plan.policy.may_read(path) {
         return Ok(None);
     }

@@ -58,6 +58,7 @@ impl ForecastFixture {
             conversation: None,
             data: None,
             earlier: Vec::new(),
+            adopt: crewagent_engine::runtime::Adopt::default(),
         }
     }
 
@@ -113,6 +114,7 @@ impl ForecastFixture {
             },
             conversation: None,
             bindings: Bindings::default(),
+            adopted: None,
             created: "2026-11-10T10:00:00Z".parse().unwrap(),
             documents: vec![(None, "---\nschemaVersion: \"1.1\"\nworkflowType: demo\ncurrentNodeId: a\nstepsCompleted: []\n---\n".to_owned())],
             events: events.collect(),

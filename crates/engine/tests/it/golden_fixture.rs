@@ -197,6 +197,7 @@ impl GoldenFixture {
             conversation: None,
             data: None,
             earlier: Vec::new(),
+            adopt: crewagent_engine::runtime::Adopt::default(),
         }
     }
 

@@ -69,6 +69,7 @@ impl KnownFixture {
             conversation: None,
             data: None,
             earlier: Vec::new(),
+            adopt: crewagent_engine::runtime::Adopt::default(),
         };
         self.runtime().start(&plan).unwrap()
     }

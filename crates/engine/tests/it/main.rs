@@ -7,6 +7,7 @@
     reason = "tests start programs, and one that cannot go on fails"
 )]
 
+mod bindings;
 mod changes;
 mod disk;
 mod disk_hook;

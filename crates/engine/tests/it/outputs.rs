@@ -82,6 +82,7 @@ impl OutputsFixture {
             conversation: None,
             data: None,
             earlier: Vec::new(),
+            adopt: crewagent_engine::runtime::Adopt::default(),
         }
     }
 

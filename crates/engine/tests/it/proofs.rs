@@ -5,6 +5,7 @@ mod faults;
 pub(crate) mod fixture;
 mod kept;
 mod kill;
+mod mirror;
 mod nested;
 mod power;
 pub(crate) mod record;

@@ -53,6 +53,7 @@ impl RepairsFixture {
             conversation: None,
             data: None,
             earlier: Vec::new(),
+            adopt: crewagent_engine::runtime::Adopt::default(),
         };
         let mut run = Runtime::new(&store, ToolServers::none()).by(ticking()).start(&plan).unwrap();
         let mut events = Vec::new();

@@ -60,6 +60,7 @@ impl RunsFixture {
             },
             conversation: None,
             bindings: Bindings::default(),
+            adopted: None,
             created: "2026-11-15T08:30:15Z".parse().unwrap(),
             documents: vec![(None, DOCUMENT.into())],
             events: vec![started(&id)],
@@ -101,6 +102,8 @@ fn started(id: &RunId) -> Event {
         data: None,
         earlier: Vec::new(),
         forecast: None,
+        adoption: None,
+        notes: Vec::new(),
         forked_from: None,
     });
     Event { run_id: Some(id.to_string()), ..event(1, kind) }

@@ -54,6 +54,7 @@ impl StepLogFixture for JournalFixture {
             },
             conversation: None,
             bindings: Bindings::default(),
+            adopted: None,
             created: "2026-11-15T09:00:00Z".parse().unwrap(),
             documents: vec![(None, "---\nschemaVersion: \"1.1\"\n---\n".into())],
             events: Vec::new(),

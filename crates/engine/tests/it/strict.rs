@@ -39,6 +39,7 @@ fn check_completed(settings: RunSettings, change: impl Fn(&str, String) -> Strin
         conversation: None,
         data: None,
         earlier: Vec::new(),
+        adopt: crewagent_engine::runtime::Adopt::default(),
     };
     let mut run = Runtime::new(&store, ToolServers::none()).by(ticking()).start(&plan).unwrap();
     let mut events = Vec::new();

@@ -97,6 +97,7 @@ impl TiersFixture {
             conversation: None,
             data: None,
             earlier: Vec::new(),
+            adopt: crewagent_engine::runtime::Adopt::default(),
         };
         let run = Runtime::new(&store, ToolServers::none()).by(ticking()).start(&plan).unwrap();
         Self { _scratch: scratch, store, run, asked: Asked::default() }

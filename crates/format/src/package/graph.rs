@@ -25,7 +25,7 @@ use crate::version::SchemaVersion;
 pub struct Graph(Arc<Content>);
 
 /// The file, and what makes it quick to walk.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(
     deny_unknown_fields,
@@ -206,6 +206,19 @@ impl Graph {
     pub fn outgoing(&self, id: &str) -> impl Iterator<Item = &Edge> {
         let edges = self.0.index.get(id).and_then(|index| self.0.outgoing.get(*index));
         edges.into_iter().flatten().filter_map(|edge| self.0.edges.get(*edge))
+    }
+}
+
+impl Graph {
+    /// Returns the graph with other texts of its nodes, whose ids stay.
+    pub(super) fn with_nodes(&self, change: &dyn Fn(&mut Node)) -> Self {
+        let mut content = Content::clone(&self.0);
+        for node in &mut content.nodes {
+            let id = node.id.clone();
+            change(node);
+            node.id = id;
+        }
+        Self(Arc::new(content))
     }
 }
 

@@ -97,6 +97,7 @@ fn plan(store: &Store, id: Option<RunId>, body: NewRun) -> Result<StartRun, Prob
         conversation: None,
         data: None,
         earlier: Vec::new(),
+        adopt: crewagent_engine::runtime::Adopt::default(),
     })
 }
 

@@ -58,6 +58,7 @@ pub(super) fn start(error: &StartError) -> String {
             let near = near(asked, known.iter().map(String::as_str));
             format!("这个包里没有智能体 `{asked}`{near}；它有 {}", known.join("、"))
         }
+        StartError::Adopt { file, why } => format!("这次运行无法接着 `{file}` 继续：{why}"),
         StartError::Document(error) => format!("无法由包的模板生成运行的状态文档：{error}"),
         StartError::Project(error) => store::project(error),
         StartError::Mounts(error) => store::open(error),

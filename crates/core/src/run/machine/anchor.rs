@@ -206,6 +206,7 @@ impl Machine {
             last_call: self.anchor.last_call.as_deref(),
             said: &self.said.before,
             data,
+            config: self.bindings().map(|bindings| &**bindings),
             brief: Brief {
                 workflow,
                 node,
@@ -322,7 +323,18 @@ impl Machine {
                 .collect::<Vec<_>>()
                 .join("\n\n")
         });
-        let layers = [Some(prompt::rules(rules)), prompt::tool_policy(&policy), persona];
+        let imported = match &self.subject {
+            Subject::Workflow { package, .. } => package.manifest().provenance.is_some(),
+            Subject::Conversation { .. } => false,
+        };
+        let brief = self.workflow().zip(self.bindings());
+        let layers = [
+            Some(prompt::rules(rules)),
+            imported.then(|| prompt::imported_rules().to_owned()),
+            brief.and_then(|(workflow, bindings)| prompt::whole_brief(workflow, bindings)),
+            prompt::tool_policy(&policy),
+            persona,
+        ];
         layers.into_iter().flatten().collect()
     }
 

@@ -98,6 +98,9 @@ impl Machine {
         self.failing = Failing::default();
         self.stalling.renew();
         self.forget_hold();
+        if self.answered_offer(&words, now, effects) {
+            return;
+        }
         match self.pending.take() {
             Some(pending) => self.answer(pending, &words, now, effects),
             None if self.queue.is_empty() => {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crewagent_format::version::Minor;
 use jiff::Timestamp;
 
 use super::anchor::ShownPosition;
@@ -27,6 +28,12 @@ pub struct SurveyPlan {
     /// Survey without its files.
     pub entered: NodeEntered,
     pub inputs: Vec<WantedInput>,
+    /// Inputs that name several files.
+    pub patterns: Vec<String>,
+    /// True if a folder with an index stands for a file that is not there.
+    pub finds_folders: bool,
+    /// Folders of the package that stand for folders of the project.
+    pub aliases: BTreeMap<String, String>,
     /// Outputs that the node declares, as far as their names are known.
     pub outputs: Vec<ProjectPath>,
     /// Digests of the files that this run wrote last, by path.
@@ -111,6 +118,8 @@ impl Machine {
         Some(SurveyPlan {
             entered: NodeEntered { again: true, ..plan.entered },
             inputs: survey.inputs.iter().filter_map(again).collect(),
+            patterns: Vec::new(),
+            finds_folders: false,
             outputs: Vec::new(),
             known: surveyed.chain(seen).chain(own).collect(),
             ..plan
@@ -125,6 +134,12 @@ impl Machine {
         let mut inputs = prompt::wanted_inputs(workflow, node, variables);
         // Without file tools a model gets what the node declares and nothing else.
         inputs.retain(|input| input.is_declared || policy.fs.enabled);
+        let finds_folders = workflow.graph.schema_version().minor() >= Minor::V1_3;
+        let patterns = match finds_folders {
+            true => prompt::wanted_patterns(node, variables),
+            false => Vec::new(),
+        };
+        let aliases = self.package().map(|package| package.manifest().aliases.clone());
         let progress = prompt::progress(&workflow.graph, &self.run_state);
         let window = self.window().saturating_mul(WINDOW_BYTES_PER_TOKEN);
         Some(SurveyPlan {
@@ -139,6 +154,9 @@ impl Machine {
                 again: false,
             },
             inputs,
+            patterns,
+            finds_folders,
+            aliases: aliases.unwrap_or_default(),
             outputs: self.declared_outputs(),
             written: self.written.clone(),
             known: BTreeSet::new(),

@@ -33,6 +33,8 @@ pub struct NewRun {
     pub conversation: Option<RunId>,
     /// Values that the texts of the package are filled with.
     pub bindings: Bindings,
+    /// Document that it goes on with, from the root of the project.
+    pub adopted: Option<String>,
     pub created: Timestamp,
     /// State documents, each with the frame that it belongs to; `None` for the run's own. A conversation has none.
     pub documents: Vec<(Option<FrameId>, String)>,
@@ -114,6 +116,7 @@ fn fill(
         created: new.created,
         conversation: new.conversation.clone(),
         bindings: new.bindings.clone(),
+        adopted: new.adopted.clone(),
         fork_of: new.events.first().and_then(fork_of),
     };
     let text = record

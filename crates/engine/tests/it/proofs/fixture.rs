@@ -129,6 +129,7 @@ impl ProofFixture {
             conversation: None,
             data: None,
             earlier: Vec::new(),
+            adopt: crewagent_engine::runtime::Adopt::default(),
         }
     }
 

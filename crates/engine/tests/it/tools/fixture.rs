@@ -55,7 +55,12 @@ fn artifacts() -> &'static ProjectPath {
 /// Returns tools on these mounts.
 pub(crate) fn tools(mounts: &Mounts) -> Tools<'_> {
     static RECENT: Recent = Recent::new();
-    Tools { mounts, workflow: Some(workflow()), artifacts: artifacts(), recent: &RECENT }
+    Tools {
+        mounts,
+        workflow: Some(workflow()),
+        artifacts: std::slice::from_ref(artifacts()),
+        recent: &RECENT,
+    }
 }
 
 /// A run at its first node.

@@ -47,6 +47,8 @@ fn started() -> EventKind {
         data: None,
         earlier: Vec::new(),
         forecast: None,
+        adoption: None,
+        notes: Vec::new(),
         forked_from: None,
     })
 }

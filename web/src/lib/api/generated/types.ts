@@ -14,6 +14,31 @@ id?: string,
 note?: string, };
 
 /**
+ * Document that records steps of a workflow that was not finished.
+ */
+export type Adoption = { 
+/**
+ * The document, from the root of the project.
+ */
+file: string, 
+/**
+ * Nodes that are done, in the order of the workflow.
+ */
+done: Array<string>, 
+/**
+ * Number of nodes that the document records.
+ */
+recorded: number, 
+/**
+ * First node that is not done.
+ */
+next: string, 
+/**
+ * Node by which the workflow itself goes on, if it has one.
+ */
+own?: string, };
+
+/**
  * An agent of a package.
  */
 export type Agent = { 
@@ -3976,7 +4001,15 @@ earlier?: Array<Message>,
 /**
  * Expected cost, as it was told before the first request; none for a model that answers from a file.
  */
-forecast?: Forecast, };
+forecast?: Forecast, 
+/**
+ * Half-done document that the user is asked about first.
+ */
+adoption?: Adoption, 
+/**
+ * Mistakes in the configuration of the project, and where the run goes on if it adopts a document.
+ */
+notes?: Array<string>, };
 
 /**
  * Contents of a state document that the runtime acts on.
