@@ -79,16 +79,7 @@ impl PackageFolder {
 
     /// Reads a whole file.
     pub(crate) fn read(&self, path: &PackagePath, size: u64) -> io::Result<Arc<[u8]>> {
-        let mut file = self.file(path, size)?;
-        let len = usize::try_from(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        let mut content: Arc<[u8]> = std::iter::repeat_n(0, len).collect();
-        if let Some(buffer) = Arc::get_mut(&mut content) {
-            file.read_exact(buffer).map_err(shortened)?;
-        }
-        if file.read(&mut [0])? != 0 {
-            return Err(changed());
-        }
-        Ok(content)
+        read_whole(self.file(path, size)?, size)
     }
 
     /// Passes a file to `take` in chunks.
@@ -112,6 +103,19 @@ impl PackageFolder {
         }
         Ok(())
     }
+}
+
+/// Reads a file of this size to its end.
+pub(crate) fn read_whole(mut file: File, size: u64) -> io::Result<Arc<[u8]>> {
+    let len = usize::try_from(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    let mut content: Arc<[u8]> = std::iter::repeat_n(0, len).collect();
+    if let Some(buffer) = Arc::get_mut(&mut content) {
+        file.read_exact(buffer).map_err(shortened)?;
+    }
+    if file.read(&mut [0])? != 0 {
+        return Err(changed());
+    }
+    Ok(content)
 }
 
 /// Returns the error for a file that is no longer what the walk saw.
@@ -178,7 +182,7 @@ impl FolderWalk<'_> {
 }
 
 #[cfg(unix)]
-fn special_kind(kind: FileType) -> &'static str {
+pub(crate) fn special_kind(kind: FileType) -> &'static str {
     use cap_std::fs::FileTypeExt;
     if kind.is_symlink() {
         "a symbolic link"
@@ -192,6 +196,6 @@ fn special_kind(kind: FileType) -> &'static str {
 }
 
 #[cfg(not(unix))]
-fn special_kind(kind: FileType) -> &'static str {
+pub(crate) fn special_kind(kind: FileType) -> &'static str {
     if kind.is_symlink() { "a link" } else { "a special file" }
 }

@@ -6,6 +6,7 @@ mod archive;
 pub mod author;
 mod contents;
 mod folder;
+pub mod foreign;
 mod gate;
 pub mod inspect;
 mod limits;
@@ -62,6 +63,8 @@ pub struct Source {
 enum Container {
     Folder(PackageFolder),
     Archive(Archive),
+    /// Files that this program made, in the order of their paths.
+    Memory(Vec<Arc<[u8]>>),
 }
 
 /// Result of opening a source.
@@ -132,6 +135,14 @@ impl Source {
             )),
             Err(findings) => OpenResult::Refused(findings),
         })
+    }
+
+    /// Returns the package with these files, which this program made.
+    pub fn of_files(files: BTreeMap<PackagePath, Arc<[u8]>>) -> Self {
+        let sizes: BTreeMap<PackagePath, u64> =
+            files.iter().map(|(path, content)| (path.clone(), content.len() as u64)).collect();
+        let contents = Contents::new(sizes.len());
+        Self::new(Container::Memory(files.into_values().collect()), sizes, contents)
     }
 
     fn new(container: Container, sizes: BTreeMap<PackagePath, u64>, contents: Contents) -> Self {
@@ -210,6 +221,7 @@ impl Source {
             Container::Archive(archive) => {
                 archive.stream(index, &mut reader.scratch, &mut both).map_err(failed)?
             }
+            Container::Memory(files) => both(&files[index]).map_err(failed)?,
         }
         let digest = Digest::from_bytes(hasher.finalize().into());
         if self.contents.note_digest(index, digest) {
@@ -230,6 +242,7 @@ impl Source {
         let content = match &self.container {
             Container::Folder(folder) => folder.read(path, size),
             Container::Archive(archive) => archive.read(index),
+            Container::Memory(files) => Ok(files[index].clone()),
         };
         let content = content.map_err(failed)?;
         if self.contents.digest(index).is_none() && self.contents.reserve(size) {

@@ -83,12 +83,21 @@ pub fn pack(
     output: PackOutput<'_>,
     limits: &PackageLimits,
 ) -> Result<PackResult, PackError> {
-    let inspected = inspect(input, limits)?;
-    let reject =
-        |findings, sources| Err(PackError::Rejected(Box::new(Rejection { findings, sources })));
     if let PackOutput::File(path) = output {
         OutputFile::explicit(path)?.refuse_inside(input)?;
     }
+    pack_inspected(inspect(input, limits)?, Some(input), output, limits)
+}
+
+/// Packs a package that was inspected. The output must not lie inside the folder `input`.
+pub fn pack_inspected(
+    inspected: Inspected,
+    input: Option<&Path>,
+    output: PackOutput<'_>,
+    limits: &PackageLimits,
+) -> Result<PackResult, PackError> {
+    let reject =
+        |findings, sources| Err(PackError::Rejected(Box::new(Rejection { findings, sources })));
     let Inspected { source: Some(source), package, findings, sources, .. } = inspected else {
         return reject(inspected.findings, inspected.sources);
     };
@@ -112,7 +121,7 @@ pub fn pack(
         PackOutput::File(path) => OutputFile::explicit(path)?,
         PackOutput::Folder(folder) => OutputFile::chosen(folder, package.manifest(), limits)?,
     };
-    target.refuse_inside(input)?;
+    input.map_or(Ok(()), |input| target.refuse_inside(input))?;
     let packed_bytes = write(&sealed, &target)?;
     Ok(PackResult {
         path: target.shown,

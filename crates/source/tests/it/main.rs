@@ -10,6 +10,7 @@
 mod bombs;
 mod fixtures;
 mod folder;
+mod foreign;
 mod gate;
 mod mutation;
 mod pack;
