@@ -25,6 +25,7 @@ mod xml;
 
 pub mod bindings;
 pub mod config;
+pub mod scope;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
