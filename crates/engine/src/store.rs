@@ -25,8 +25,9 @@ pub use self::conversations::{ConversationListing, ConversationSummary, Conversa
 pub use self::ids::{BadId, ProjectId, RunId};
 pub use self::journal_id::{JournalId, JournalKind};
 pub use self::packages::{
-    Damaged, FindError, FoundPackage, Harm, ImportError, ImportOutcome, Imported, Installed,
-    NeededBy, PackageListing, Packages, PreparedImport,
+    AcceptedSource, Damaged, FindError, FolderSource, ForeignImport, FoundPackage, Harm,
+    ImportError, ImportOutcome, Imported, Installed, NeededBy, PackageDifference, PackageListing,
+    Packages, PartDifference, PreparedImport, SourceContent, SourceOptions, scope_of,
 };
 pub use self::projects::{Project, ProjectError, ProjectListing, Projects};
 use self::runs::RunKind;

@@ -8,6 +8,7 @@ mod models;
 mod packages;
 mod projects;
 mod runs;
+mod sources;
 mod stream;
 mod system;
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub use self::models::*;
 pub use self::packages::*;
 pub use self::projects::*;
 pub use self::runs::*;
+pub use self::sources::*;
 pub use self::stream::*;
 pub use self::system::*;
 

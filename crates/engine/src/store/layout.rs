@@ -27,6 +27,11 @@ impl StoreLayout {
     pub(super) fn packages(&self) -> PathBuf {
         self.home.join("packages")
     }
+
+    /// Returns the folder that names the packages made of foreign sources.
+    pub(super) fn sources(&self) -> PathBuf {
+        self.home.join("sources")
+    }
 }
 
 /// Lengths of the digest in a folder name: eight digits, and more only if that name is taken.

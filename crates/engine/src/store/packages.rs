@@ -5,8 +5,10 @@
 //! found under it was left by a crash.
 
 mod damage;
+mod difference;
 mod extract;
 mod find;
+mod foreign;
 mod import;
 mod load;
 mod needed;
@@ -23,7 +25,12 @@ use jiff::Timestamp;
 use semver::Version;
 
 pub use self::damage::{Damaged, Harm};
+pub use self::difference::{PackageDifference, PartDifference};
 pub use self::find::{FindError, FoundPackage};
+pub use self::foreign::{
+    AcceptedSource, FolderSource, ForeignImport, SourceContent, SourceOptions, scope_of,
+};
+use self::import::PreparedContent;
 pub use self::import::{ImportError, ImportOutcome, Imported, PreparedImport};
 pub(super) use self::load::PackageCache;
 pub use self::needed::NeededBy;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crewagent_draw::{self as draw, Diagram, Theme};
 use crewagent_engine::store;
 use crewagent_engine::store::{
-    Flaw, FoundPackage, ImportError, ImportOutcome, Installed, Store, StoreError,
+    Flaw, FoundPackage, ImportError, ImportOutcome, Installed, SourceOptions, Store, StoreError,
 };
 use crewagent_format::diagnostic::{Code, Severity};
 use crewagent_format::package::Package as CheckedPackage;
@@ -21,8 +21,9 @@ use crewagent_source::inspect::{Rejection, inspect};
 use crewagent_source::pack::{PackError, PackOutput, pack};
 use serde::Deserialize;
 
+pub(super) use self::content::catalog_package;
 pub(super) use self::content::{agent, picture};
-use self::content::{catalog_package, content, report};
+use self::content::{content, report};
 pub(super) use self::upload::MAX_UPLOAD;
 use super::projects::absolute;
 use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post};
@@ -44,8 +45,16 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
             "Removes a package from the store, unless something is at work with it",
             remove,
         ),
-        post("/api/packages/inspect", "Checks a file or folder; nothing is written", look),
-        post("/api/packages/import", "Imports a file or folder, if it has no errors", import),
+        post(
+            "/api/packages/inspect",
+            "Checks a file or folder, also of foreign content; nothing is written",
+            look,
+        ),
+        post(
+            "/api/packages/import",
+            "Imports a file or folder, also of foreign content, if it has no errors",
+            import,
+        ),
         post("/api/packages/new", "Writes a new package into a folder of its own", create),
         post("/api/packages/pack", "Packs a folder into one file", pack_folder),
         get("/api/codes", "Lists what can be wrong with a package", codes),
@@ -174,12 +183,14 @@ fn import(asked: ParsedRequest<(), (), PackagePath>) -> Result<ImportedPackage, 
 }
 
 fn looked(store: &Store, path: &Path) -> Result<Report, Problem> {
-    let inspected = inspect(path, &store.settings().import)?;
+    let options = SourceOptions::default();
+    let (inspected, _) = store.packages().inspect_path(path, &options)?;
     Ok(report(&inspected.findings, &inspected.sources, inspected.package.as_ref()))
 }
 
 fn imported(store: &Store, path: &Path, name: Option<&str>) -> Result<ImportedPackage, Problem> {
-    let prepared = match store.packages().prepare(path) {
+    let options = SourceOptions { name: name.map(stem), ..SourceOptions::default() };
+    let prepared = match store.packages().prepare_with(path, &options) {
         Ok(prepared) => prepared,
         Err(ImportError::Rejected(rejection)) => {
             let Rejection { findings, sources } = *rejection;
@@ -193,7 +204,8 @@ fn imported(store: &Store, path: &Path, name: Option<&str>) -> Result<ImportedPa
         None => prepared,
     };
     let content = content(prepared.package());
-    let store::Imported { installed, outcome, findings, sources } = prepared.commit(&mut || {})?;
+    let store::Imported { installed, outcome, findings, sources, .. } =
+        prepared.commit(&mut || {})?;
     let report = Report { content: Some(content), ..report(&findings, &sources, None) };
     let outcome = match outcome {
         ImportOutcome::New => "new",
@@ -205,6 +217,12 @@ fn imported(store: &Store, path: &Path, name: Option<&str>) -> Result<ImportedPa
         outcome: outcome.to_owned(),
         report: Report { valid: true, ..report },
     })
+}
+
+/// Returns the name of a file without its ending.
+fn stem(name: &str) -> String {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
 }
 
 fn create(asked: ParsedRequest<(), (), NewPackage>) -> Result<PackageContent, Problem> {

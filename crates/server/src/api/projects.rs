@@ -1,5 +1,7 @@
 //! Projects, and the folders they are chosen from.
 
+mod source;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +36,11 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
         get("/api/projects/{id}", "Shows a project", show),
         patch("/api/projects/{id}", "Gives a project another name", rename),
         delete("/api/projects/{id}", "Forgets a project with its runs; the folder stays", forget),
+        get(
+            "/api/projects/{id}/source",
+            "Shows the foreign content in a project's folder, and the package made of it",
+            source::show,
+        ),
         post("/api/projects/{id}/relink", "Says where the folder of a project is now", relink),
         post("/api/sample", "Makes a project to try, with a package and a model for it", sample),
         get("/api/folders", "Lists the folders in a folder, to choose a project from", folders),

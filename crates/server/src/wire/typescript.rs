@@ -63,7 +63,7 @@ fn written() -> String {
     all!(collected:
         Fault, Nothing, Program, Health, Diagnosis, FreshLink,
         Watch, JournalEvent, Rewind, Hello, RunStatus, Event,
-        Projects, Project, ProjectName, SampleFolder, FolderPath, FolderQuery, Folders,
+        Projects, Project, ProjectName, ProjectSource, SampleFolder, FolderPath, FolderQuery, Folders,
         FileQuery, ContentQuery, FileList, FileText, WriteFile,
         Catalog, UploadQuery, Packages, PackageContent, PackagePath, Report, ImportedPackage, CodePage, NewPackage,
         PackOrder, Packed, RemoveQuery, RemovedPackage, DrawQuery, TextFile, Sample,

@@ -34,7 +34,7 @@ pub(super) fn content(package: &Package) -> PackageContent {
 }
 
 /// Returns what can be started from a package.
-pub(super) fn catalog_package(installed: Installed, package: &Package) -> CatalogPackage {
+pub(in crate::api) fn catalog_package(installed: Installed, package: &Package) -> CatalogPackage {
     let workflow = |one: &package::Workflow| CatalogWorkflow {
         reference: reference(one),
         name: name(one),

@@ -31,12 +31,12 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
     vec![
         endpoint::<Report>(
             "/api/packages/inspect-file",
-            "Checks a `.bmad` file; nothing is kept",
+            "Checks a `.bmad` file, or a `.zip` of foreign content; nothing is kept",
             |store, path, _| looked(store, path),
         ),
         endpoint::<ImportedPackage>(
             "/api/packages/import-file",
-            "Imports a `.bmad` file, if it has no errors",
+            "Imports a `.bmad` file, or a `.zip` of foreign content, if it has no errors",
             imported,
         ),
     ]

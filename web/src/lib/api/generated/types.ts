@@ -3066,6 +3066,27 @@ export type ProjectName = {
 name: string, };
 
 /**
+ * The foreign content in the folder of a project, and the package that was made of it.
+ */
+export type ProjectSource = { 
+/**
+ * True if there is content that can be imported from the folder.
+ */
+found: boolean, 
+/**
+ * True if it is an installation, so that the folder is what its workflows work on.
+ */
+isInstallation: boolean, 
+/**
+ * The package that was made of it last, with its workflows and agents.
+ */
+package?: CatalogPackage, 
+/**
+ * True if that package was made of the content as it is now; if not, an import makes a new one.
+ */
+isCurrent: boolean, };
+
+/**
  * The projects of the store.
  */
 export type Projects = { 
