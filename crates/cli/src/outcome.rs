@@ -122,7 +122,11 @@ fn is_usage(error: &anyhow::Error) -> bool {
         || matches!(error.downcast_ref(), Some(ImportError::Source(inner)) if source(inner))
         || matches!(
             error.downcast_ref(),
-            Some(NewError::NotEmpty { .. } | NewError::NotAFolder { .. })
+            Some(
+                NewError::NotEmpty { .. }
+                    | NewError::NotReplaceable { .. }
+                    | NewError::NotAFolder { .. }
+            )
         )
         || error
             .downcast_ref::<FindError>()

@@ -8,6 +8,7 @@ pub(crate) mod menu;
 pub(crate) mod names;
 pub(crate) mod question;
 pub(crate) mod run;
+pub(crate) mod source_report;
 pub(crate) mod summary;
 pub(crate) mod table;
 mod tool;

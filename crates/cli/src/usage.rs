@@ -130,7 +130,7 @@ mod tests {
     fn a_mistake_is_named_with_what_is_possible() {
         check("crewagent rnu", &["没有命令“rnu”", "提示：是不是想写 run"]);
         check("crewagent run x --modle y", &["没有参数“--modle”", "--model"]);
-        check("crewagent run", &["缺少必需的参数：<PACKAGE>", "用法：crewagent run"]);
+        check("crewagent run", &["缺少必需的参数：<SOURCE>", "用法：crewagent run"]);
         check("crewagent run x --max-turns 0", &["“--max-turns <N>”的值“0”无效"]);
         check(
             "crewagent package graph x --format gif",

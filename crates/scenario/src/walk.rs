@@ -16,7 +16,7 @@ use crewagent_core::event::Phase;
 use crewagent_core::policy::Policy;
 use crewagent_core::settings::{Limits, RunSettings};
 use crewagent_engine::control::Control;
-use crewagent_engine::runtime::{Runtime, StartError, StartRun};
+use crewagent_engine::runtime::{Adopt, Runtime, StartError, StartRun};
 use crewagent_engine::step_log::Halt;
 use crewagent_engine::store::{Installed, Store, StoreError};
 use crewagent_engine::tool_server::ToolServers;
@@ -189,6 +189,7 @@ impl<'s> PackageWalk<'s> {
             conversation: None,
             data: None,
             earlier: Vec::new(),
+            adopt: Adopt::No,
         };
         let mut run = Runtime::new(self.store, ToolServers::none()).start(&plan)?;
         walker.locked().begin(run.record().bindings.clone());

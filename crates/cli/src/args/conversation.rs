@@ -11,13 +11,13 @@ use super::run::{BoundsArgs, ConversationOptions};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AgentArgs {
-    /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
-    #[arg(value_name = "PACKAGE", add = complete::package())]
-    pub(crate) package: PathBuf,
+    /// A package, a BMAD project or skills; or the AGENT, if the current folder is one of these [default: the current folder]
+    #[arg(value_name = "SOURCE", add = complete::package())]
+    pub(crate) package: Option<PathBuf>,
     /// The agent, by id or name [default: the only one; otherwise you choose from a list]
     #[arg(value_name = "AGENT", add = complete::agents())]
     pub(crate) agent: Option<String>,
-    /// The folder to work on [default: the current folder]
+    /// The folder to work on [default: SOURCE if BMAD is installed in it, otherwise the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     #[command(flatten)]

@@ -7,6 +7,7 @@ use clap::{Subcommand, ValueEnum};
 use crate::complete;
 
 use super::removal::RemovalArgs;
+use super::source::SourceArgs;
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -23,8 +24,10 @@ pub(crate) enum PackageCommand {
     Validate(ValidateArgs),
     /// Pack a folder into a .bmad file; the same files always give the same bytes
     Pack(PackArgs),
-    /// Check packages and copy them into the store
+    /// Check packages and copy them into the store; BMAD projects, modules and skills become packages
     Import(ImportArgs),
+    /// Write the package that is made of a BMAD project, of modules or of skills
+    Convert(ConvertArgs),
     /// List the imported packages (the default)
     List(ListArgs),
     /// Show what is in a package: its workflows, agents and menus
@@ -39,12 +42,14 @@ pub(crate) enum PackageCommand {
     Graph(GraphArgs),
     /// Explain a diagnostic code
     Explain(ExplainArgs),
+    /// Play every workflow offline, without a model, until every edge was taken
+    Walk(WalkArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ValidateArgs {
-    /// Folders, .bmad or .zip files, or names of imported packages
-    #[arg(value_name = "PACKAGE", default_value = ".", add = complete::package())]
+    /// Folders, .bmad or .zip files, BMAD projects or skills, or names of imported packages
+    #[arg(value_name = "SOURCE", default_value = ".", add = complete::package())]
     pub(crate) packages: Vec<PathBuf>,
     /// How to print the findings
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
@@ -92,9 +97,38 @@ pub(crate) struct PackArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
-    /// Folders, or .bmad or .zip files
-    #[arg(required = true, value_name = "PACKAGE")]
-    pub(crate) packages: Vec<PathBuf>,
+    /// Folders, .bmad or .zip files, BMAD projects, modules or skills
+    #[arg(required = true, value_name = "SOURCE")]
+    pub(crate) sources: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    /// Only report what would be imported; store nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Show up to 10,000 findings of each severity instead of the first few of each kind
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConvertArgs {
+    /// A BMAD project, modules or skills: a folder or a .zip file
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: PathBuf,
+    /// The folder to write, or the file if its name ends in .bmad
+    #[arg(short, long, value_name = "DIR|FILE", required = true)]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) options: SourceArgs,
+    /// Keep personal settings of SOURCE in the package
+    #[arg(long, help_heading = "Foreign sources")]
+    pub(crate) with_personal: bool,
+    /// Replace what an earlier conversion wrote to the output
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -109,8 +143,8 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
-    /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
-    #[arg(value_name = "PACKAGE", add = complete::package())]
+    /// A package: a folder, a .bmad file, or an imported NAME or NAME@VERSION; or a BMAD project or skills
+    #[arg(value_name = "SOURCE", add = complete::package())]
     pub(crate) package: PathBuf,
     /// Print JSON
     #[arg(long)]
@@ -172,8 +206,8 @@ pub(crate) enum TemplateArg {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct GraphArgs {
-    /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
-    #[arg(value_name = "PACKAGE", add = complete::package())]
+    /// A package: a folder, a .bmad file, or an imported NAME or NAME@VERSION; or a BMAD project or skills
+    #[arg(value_name = "SOURCE", add = complete::package())]
     pub(crate) package: PathBuf,
     /// The workflow to draw [default: the package's default workflow]
     #[arg(long, value_name = "ID", add = complete::workflows())]
@@ -209,6 +243,19 @@ pub(crate) enum GraphTheme {
     Light,
     /// Always dark
     Dark,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WalkArgs {
+    /// A package: a folder, a .bmad file, or an imported NAME or NAME@VERSION; or a BMAD project or skills
+    #[arg(value_name = "SOURCE", add = complete::package())]
+    pub(crate) package: PathBuf,
+    /// Play only this workflow
+    #[arg(long, value_name = "ID", add = complete::workflows())]
+    pub(crate) workflow: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -14,8 +14,8 @@ use serde_json::Value as Json;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// A folder, a .bmad file, or an imported NAME or NAME@VERSION
-    #[arg(value_name = "PACKAGE", add = complete::package())]
+    /// A package: a folder, a .bmad file, or an imported NAME or NAME@VERSION; or a BMAD project or skills
+    #[arg(value_name = "SOURCE", add = complete::package())]
     pub(crate) package: PathBuf,
     /// The workflow to run [default: the package's default workflow]
     #[arg(long, value_name = "ID", add = complete::workflows())]
@@ -23,7 +23,7 @@ pub(crate) struct RunArgs {
     /// The agent that runs it [default: the first whose menu starts this workflow, otherwise the first]
     #[arg(long, value_name = "ID", add = complete::agents())]
     pub(crate) agent: Option<String>,
-    /// The folder to work on [default: the current folder]
+    /// The folder to work on [default: SOURCE if BMAD is installed in it, otherwise the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// Set a variable of the workflow; a VALUE that is valid JSON is read as JSON

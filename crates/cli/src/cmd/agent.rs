@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use crewagent_adapters::mcp::tool_servers;
 use crewagent_engine::conversation::Conversation;
 use crewagent_engine::runtime::{Runtime, StartConversation};
-use crewagent_engine::store::Store;
+use crewagent_engine::store::{Store, scope_of};
+use crewagent_format::integrity::MANIFEST;
 use crewagent_format::package::Package;
 use crewagent_format::package::agents::Agent as Persona;
 
 use super::conversation::{self, ConversationDriver};
-use super::run::{answers, chosen_settings, installed, project_folder};
+use super::package::is_path;
+use super::run::{answers, chosen_settings, installed, project_folder, project_of};
 use super::run_driver::AnswerSource;
 use crate::args::AgentArgs;
 use crate::ask::TypedInput;
@@ -31,14 +33,15 @@ pub(crate) fn run(
 ) -> anyhow::Result<Outcome> {
     let resume_hint = ResumeHint::new(home.as_ref()).with_model(args.conversation.model.as_deref());
     let store = Store::open(home.clone())?;
-    let project = args.project.unwrap_or_else(|| PathBuf::from("."));
+    let (source, asked) = chosen_source(args.package, args.agent, &store)?;
+    let project = project_of(args.project, &source);
     project_folder(&project)?;
-    let Some(installed) = installed(&args.package, &store, console)? else {
+    let Some(installed) = installed(&source, &store, console)? else {
         return Ok(Outcome::Invalid);
     };
     let package = store.packages().load(&installed)?;
     let answers = answers(&args.conversation);
-    let agent = match (&args.agent, package.agents()) {
+    let agent = match (&asked, package.agents()) {
         (Some(name), _) => named(name, &package)?,
         (None, [only]) => only,
         // Inputs need an agent to send them to; otherwise the command fails.
@@ -87,6 +90,36 @@ pub(crate) fn run(
         Conversation::begin(&store, runtime, &plan, conversation::guest(&store, settings))?;
     ConversationDriver::new(conversation, model, &args.conversation, resume_hint, &store, home)?
         .drive_to_end(console)
+}
+
+/// Returns the source and the name of the agent. Without a source it is the current folder, and a single word that names
+/// no package is the agent.
+fn chosen_source(
+    source: Option<PathBuf>,
+    agent: Option<String>,
+    store: &Store,
+) -> Result<(PathBuf, Option<String>), UsageError> {
+    let here = || PathBuf::from(".");
+    let is_source = || here().join(MANIFEST).is_file() || !scope_of(&here()).is_empty();
+    match (source, agent) {
+        (Some(source), None) => {
+            let word = source.to_str().filter(|_| !is_path(&source));
+            let is_agent = word.is_some_and(|word| store.packages().find(word).is_err());
+            match word {
+                Some(word) if is_agent && is_source() => Ok((here(), Some(word.to_owned()))),
+                _ => Ok((source, None)),
+            }
+        }
+        (Some(source), agent) => Ok((source, agent)),
+        (None, agent) if is_source() => Ok((here(), agent)),
+        (None, _) => Err(UsageError(
+            text!(
+                "the current folder is no package, and holds no BMAD content and no skills; name a package or a folder",
+                "当前文件夹不是包，也没有 BMAD 内容或技能；请指明包或文件夹"
+            )
+            .to_owned(),
+        )),
+    }
 }
 
 /// Returns the agent that a name means.

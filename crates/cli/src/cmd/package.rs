@@ -1,5 +1,6 @@
 //! `crewagent package …`: creates, checks, packs, imports and draws packages.
 
+mod convert;
 mod explain;
 mod graph;
 mod import;
@@ -10,13 +11,14 @@ mod prune;
 mod rm;
 mod show;
 mod validate;
+mod walk;
 
 use std::path::{Path, PathBuf};
 
-use crewagent_engine::store::{FindError, Store};
+use crewagent_engine::store::{FindError, SourceOptions, Store};
 use crewagent_format::diagnostic::Severity;
 use crewagent_format::package::Package;
-use crewagent_source::inspect::{Inspected, inspect};
+use crewagent_source::inspect::Inspected;
 
 use crate::args::{PackageArgs, PackageCommand};
 use crate::console::Console;
@@ -36,6 +38,8 @@ pub(crate) fn run(
         PackageCommand::Validate(args) => validate::run(&args, &Store::open(home)?, console),
         PackageCommand::Pack(args) => pack::run(&args, &Store::open(home)?, console),
         PackageCommand::Import(args) => import::run(&args, &Store::open(home)?, console),
+        PackageCommand::Walk(args) => walk::run(&args, home, console),
+        PackageCommand::Convert(args) => convert::run(&args, &Store::open(home)?, console),
         PackageCommand::List(args) => list::run(&args, &Store::open(home)?, console),
         PackageCommand::Show(args) => show::run(&args, &Store::open(home)?, console),
         PackageCommand::Rm(args) => rm::run(&args, &Store::open(home)?, console),
@@ -67,7 +71,7 @@ pub(crate) fn look_up(reference: &Path, store: &Store) -> anyhow::Result<Inspect
         }
     };
     let Some(installed) = installed else {
-        return Ok(inspect(reference, &store.settings().import)?);
+        return Ok(packages.inspect_path(reference, &SourceOptions::default())?.0);
     };
     Ok(packages.inspect(&installed)?)
 }

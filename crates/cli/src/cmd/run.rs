@@ -9,7 +9,7 @@ use crewagent_core::settings::{Mode, RunSettings};
 use crewagent_engine::control::Control;
 use crewagent_engine::model::Model;
 use crewagent_engine::runtime::{Adopt, Runtime, StartRun};
-use crewagent_engine::store::{ImportError, Installed, PreparedImport, Store};
+use crewagent_engine::store::{ImportError, Installed, PreparedImport, Store, scope_of};
 use crewagent_format::diagnostic::Severity;
 
 use serde_json::json;
@@ -42,7 +42,7 @@ pub(crate) fn run(
     };
     let asked = args.conversation.model.as_deref();
     let model = model::open(asked, &store)?;
-    let project = args.project.unwrap_or_else(|| PathBuf::from("."));
+    let project = project_of(args.project, &args.package);
     project_folder(&project)?;
     let recorder = Recorder::open(&args.recording)?;
     let package = package.install(console)?;
@@ -114,6 +114,14 @@ fn foretell(
         }
     }
     Ok(Outcome::Done)
+}
+
+/// Returns the project: the folder that was asked for, else the source if BMAD is installed in it, else the current folder.
+pub(crate) fn project_of(asked: Option<PathBuf>, source: &Path) -> PathBuf {
+    asked.unwrap_or_else(|| {
+        let is_project = scope_of(source).has_installation();
+        if is_project { source.to_owned() } else { PathBuf::from(".") }
+    })
 }
 
 /// Combines the outcomes of the run and of its recording.
@@ -296,7 +304,19 @@ impl RunnablePackage<'_> {
             Self::Installed(installed) => return Ok(installed),
             Self::Checked(prepared, path) => (prepared, path),
         };
+        let is_new = prepared.foreign().is_some_and(|foreign| !foreign.is_known);
+        let parts = (prepared.package().agents().len(), prepared.package().workflows().len());
         let imported = prepared.commit(&mut || super::package::waiting(console))?;
+        if is_new {
+            let line = say!(
+                "Imported {}: {} and {}",
+                "已导入 {}：{}，{}",
+                imported.installed.name,
+                paint::counted(parts.0, ("agent", "个智能体")),
+                paint::counted(parts.1, ("workflow", "个流程"))
+            );
+            console.error(paint::styled(paint::QUIET, paint::printable(&line)));
+        }
         let warnings = imported.findings.count(Severity::Warning);
         if warnings > 0 {
             let count = paint::counted(warnings, ("warning", "个警告"));

@@ -357,7 +357,7 @@ fn explain_knows_every_code_by_number_and_name() {
     assert_eq!(page.out, world.run(&["package", "explain", "duplicate-node-id"]).out);
     assert!(page.out.contains("Fix"));
     assert!(world.run(&["package", "explain"]).out.lines().count() > 80);
-    assert_eq!(world.run(&["package", "explain", "BM999"]).code, 2);
+    assert_eq!(world.run(&["package", "explain", "BM998"]).code, 2);
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn bad_input_gets_one_clear_sentence_and_leaves_the_store_alone() {
         ("missing-folder/", "does not exist"),
         ("empty.bmad", "BM101"),
         ("text.bmad", "BM101"),
-        ("plain", "BM201"),
+        ("plain", "BM901"),
         ("/dev/null", "neither a file nor a folder"),
     ] {
         for command in ["validate", "import"] {

@@ -23,6 +23,7 @@ mod records;
 mod removals;
 mod runs;
 mod server;
+mod sources;
 mod support;
 mod system;
 mod terminal;

@@ -39,6 +39,11 @@ fn blocks(page: &str) -> Vec<Block> {
 
 /// Saves the files of a page and runs its commands; the last one of every block must succeed.
 fn follow(page: &str, world: &CliFixture) {
+    follow_in(page, world, world.folder.path());
+}
+
+/// Runs the commands of a page in a folder.
+pub(crate) fn follow_in(page: &str, world: &CliFixture, current: &std::path::Path) {
     let text = std::fs::read_to_string(repository().join("docs").join(page)).unwrap();
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_crewagent")).parent().unwrap();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display());
@@ -52,7 +57,7 @@ fn follow(page: &str, world: &CliFixture) {
                 .env_clear()
                 .env("PATH", &path)
                 .env("TMPDIR", world.folder.path());
-            command.env("CREWAGENT_HOME", world.path("store")).current_dir(world.folder.path());
+            command.env("CREWAGENT_HOME", world.path("store")).current_dir(current);
             let output = command.stdin(std::process::Stdio::null()).output().unwrap();
             assert!(output.status.success(), "{page}:\n{}\n{output:?}", block.text);
         }

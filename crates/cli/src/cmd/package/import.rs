@@ -1,19 +1,39 @@
-//! `crewagent package import`: puts a valid package into the store.
+//! `crewagent package import`: puts valid packages, and those made of foreign sources, into the store.
 
 use std::path::Path;
 
-use crewagent_engine::store::{self, ImportError, Imported, Store};
+use crewagent_engine::store::{
+    self, FoundPackage, ImportError, Imported, Installed, PackageDifference, PreparedImport,
+    SourceOptions, Store,
+};
 use crewagent_format::package::Package;
 use crewagent_source::bytes;
 use serde_json::{Value as Json, json};
 
 use super::list::as_json;
+use super::validate::finding;
 use crate::args::ImportArgs;
 use crate::console::Console;
 use crate::language::{say, text};
 use crate::outcome::Outcome;
 use crate::paint::{self, GOOD, NAME, QUIET, WARNING};
-use crate::render::{self, ReportOptions};
+use crate::render::{self, Amount, ReportOptions, source_report};
+use crate::shell;
+
+/// Import of the sources of one command.
+struct SourceImport<'a> {
+    store: &'a Store,
+    options: SourceOptions,
+    args: &'a ImportArgs,
+}
+
+/// Package that was imported from the same place before.
+struct OlderPackage {
+    installed: Installed,
+    difference: PackageDifference,
+    /// Number of runs and conversations that need it.
+    unfinished: usize,
+}
 
 pub(super) fn run(
     args: &ImportArgs,
@@ -21,8 +41,9 @@ pub(super) fn run(
     console: &mut Console,
 ) -> anyhow::Result<Outcome> {
     let (mut outcome, mut reports) = (Outcome::Done, Vec::new());
-    for path in &args.packages {
-        let one = import(path, args.json, store, console).unwrap_or_else(|error| {
+    let import = SourceImport { store, options: args.source.options()?, args };
+    for path in &args.sources {
+        let one = import.one(path, console).unwrap_or_else(|error| {
             let outcome = Outcome::of_error(&error, console);
             (outcome, json!({ "outcome": "failed", "problem": format!("{error:#}") }))
         });
@@ -37,35 +58,117 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// Imports one package and returns the outcome, also as JSON.
-fn import(
-    path: &Path,
-    is_json: bool,
-    store: &Store,
-    console: &mut Console,
-) -> anyhow::Result<(Outcome, Json)> {
-    let name = path.display().to_string();
-    match store.packages().prepare(path) {
-        Ok(prepared) => {
-            announce(prepared.package(), console);
-            let imported = prepared.commit(&mut || waiting(console))?;
-            report(&name, &imported, is_json, console);
-            let mut report = as_json(&imported.installed);
-            report["outcome"] = json!(match imported.outcome {
-                store::ImportOutcome::New => "new",
-                store::ImportOutcome::AlreadyThere => "already-there",
-                store::ImportOutcome::Repaired => "repaired",
-            });
-            Ok((Outcome::Done, report))
+impl SourceImport<'_> {
+    /// Imports one source and returns the outcome, also as JSON.
+    fn one(&self, path: &Path, console: &mut Console) -> anyhow::Result<(Outcome, Json)> {
+        let name = path.display().to_string();
+        let prepared = match self.store.packages().prepare_with(path, &self.options) {
+            Ok(prepared) => prepared,
+            Err(ImportError::Rejected(rejection)) => {
+                let found = rejection.findings.iter().map(|found| finding(found, &name));
+                let report =
+                    json!({ "outcome": "rejected", "findings": found.collect::<Vec<_>>() });
+                let options = self.aside();
+                render::findings(&name, &rejection.findings, &rejection.sources, options, console);
+                console.error(text!("Nothing was imported.", "没有导入任何内容。"));
+                return Ok((Outcome::Invalid, report));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        announce(prepared.package(), console);
+        let older = match prepared.foreign() {
+            Some(_) => older(&prepared, self.store)?,
+            None => None,
+        };
+        if !self.args.json {
+            self.describe(&name, &prepared, older.as_ref(), console);
         }
-        Err(ImportError::Rejected(rejection)) => {
-            let options = ReportOptions::ASIDE;
-            render::findings(&name, &rejection.findings, &rejection.sources, options, console);
-            console.error(text!("Nothing was imported.", "没有导入任何内容。"));
-            Ok((Outcome::Invalid, json!({ "outcome": "rejected" })))
+        let mut report = json!({});
+        if let Some(foreign) = prepared.foreign() {
+            if !foreign.is_known {
+                let found = prepared.findings().iter().map(|found| finding(found, &name));
+                report["findings"] = found.collect();
+            }
+            report["import"] = foreign.report.clone();
         }
-        Err(error) => Err(error.into()),
+        if let Some(older) = &older {
+            report["older"] = as_json(&older.installed);
+            report["difference"] = json!(older.difference);
+            report["unfinished"] = json!(older.unfinished);
+        }
+        if self.args.dry_run {
+            let manifest = prepared.package().manifest();
+            report["name"] = json!(manifest.name);
+            report["version"] = json!(manifest.version);
+            report["outcome"] = json!("dry-run");
+            if !self.args.json {
+                console.line(text!("Nothing was stored.", "没有存入任何内容。"));
+            }
+            return Ok((Outcome::Done, report));
+        }
+        let imported = prepared.commit(&mut || waiting(console))?;
+        if !self.args.json {
+            conclude(&imported, console);
+        }
+        let Json::Object(installed) = as_json(&imported.installed) else {
+            return Ok((Outcome::Done, report));
+        };
+        if let Some(report) = report.as_object_mut() {
+            report.extend(installed);
+        }
+        report["outcome"] = json!(match imported.outcome {
+            store::ImportOutcome::New => "new",
+            store::ImportOutcome::AlreadyThere => "already-there",
+            store::ImportOutcome::Repaired => "repaired",
+        });
+        Ok((Outcome::Done, report))
     }
+
+    fn aside(&self) -> ReportOptions {
+        let amount = if self.args.all { Amount::All } else { Amount::Some };
+        ReportOptions { amount, ..ReportOptions::ASIDE }
+    }
+
+    /// Prints what was found, and the findings.
+    fn describe(
+        &self,
+        name: &str,
+        prepared: &PreparedImport<'_>,
+        older: Option<&OlderPackage>,
+        console: &mut Console,
+    ) {
+        let findings = prepared.findings();
+        if let Some(foreign) = prepared.foreign() {
+            console.text(&source_report::overview(&foreign.report, prepared.package()));
+            if foreign.is_known {
+                let words = say!(
+                    "Unchanged since its import. `crewagent package validate {}` shows the findings.",
+                    "自上次导入后没有变化。用 `crewagent package validate {}` 查看发现。",
+                    shell::path(Path::new(name))
+                );
+                console.line(paint::styled(QUIET, paint::printable(&words)));
+            }
+        }
+        if let Some(OlderPackage { installed, difference, unfinished }) = older {
+            let reference = installed.digest.short();
+            console.text(&source_report::difference(&reference, difference, *unfinished));
+        }
+        if findings.needs_attention() {
+            render::findings(name, findings, prepared.sources(), self.aside(), console);
+        }
+    }
+}
+
+/// Finds the package that was imported from the same place before, and what differs.
+fn older(prepared: &PreparedImport<'_>, store: &Store) -> anyhow::Result<Option<OlderPackage>> {
+    let packages = store.packages();
+    let Some(installed) = prepared.older()? else { return Ok(None) };
+    // One that cannot be read any more has nothing to compare.
+    let Ok(package) = packages.load(&installed) else { return Ok(None) };
+    let difference = PackageDifference::between(&package, prepared.package());
+    let needed = packages.needed_by(&FoundPackage::Installed(installed.clone()))?;
+    let unfinished = needed.unfinished() + needed.held.len();
+    Ok(Some(OlderPackage { installed, difference, unfinished }))
 }
 
 /// Says once that another process holds the store.
@@ -90,19 +193,7 @@ pub(crate) fn announce(package: &Package, console: &mut Console) {
     }
 }
 
-fn report(shown: &str, imported: &Imported, is_json: bool, console: &mut Console) {
-    if imported.findings.needs_attention() {
-        render::findings(
-            shown,
-            &imported.findings,
-            &imported.sources,
-            ReportOptions::ASIDE,
-            console,
-        );
-    }
-    if is_json {
-        return;
-    }
+fn conclude(imported: &Imported, console: &mut Console) {
     let installed = &imported.installed;
     let name = paint::styled(
         NAME,

@@ -112,7 +112,8 @@ fn report(CheckedPackage { reference, inspected, passed }: &CheckedPackage) -> J
     }
 }
 
-fn finding(found: &Diagnostic, package: &str) -> Json {
+/// Returns a finding as JSON.
+pub(super) fn finding(found: &Diagnostic, package: &str) -> Json {
     let mut report = json!({ "code": found.code.as_str(), "name": found.code.name(), "severity": found.severity() });
     put_place(&mut report, &found.place, package);
     report["message"] = json!(found.message);

@@ -101,6 +101,9 @@ pub(super) fn author(error: &NewError) -> String {
         NewError::NotEmpty { path } => {
             format!("`{}` 里已有文件；请选择新的或空的文件夹", path.display())
         }
+        NewError::NotReplaceable { path } => {
+            format!("`{}` 里已有文件，且不是转换得到的包；请选择新的或空的文件夹", path.display())
+        }
         NewError::NotAFolder { path } => {
             format!("`{}` 是文件；请选择新的或空的文件夹", path.display())
         }
