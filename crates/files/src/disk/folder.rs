@@ -23,7 +23,7 @@ pub struct Folder {
 
 /// Mode in which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opening {
+pub enum Opening {
     /// Reads an existing file.
     Read,
     /// Reads and writes an existing file.
@@ -63,12 +63,12 @@ impl Folder {
     }
 
     /// Returns the path of an entry from the store root.
-    pub(crate) fn label_of(&self, name: &str) -> String {
+    pub fn label_of(&self, name: &str) -> String {
         if self.label.is_empty() { name.to_owned() } else { format!("{}/{name}", self.label) }
     }
 
     /// Returns a closure for `map_err` that adds action and file to an error.
-    pub(crate) fn failed(
+    pub fn failed(
         &self,
         action: &'static str,
         name: &str,
@@ -83,7 +83,7 @@ impl Folder {
     }
 
     /// Returns true if the folder exists.
-    pub(crate) fn exists(&self) -> DiskResult<bool> {
+    pub fn exists(&self) -> DiskResult<bool> {
         let looked = self.disk.run(&self.label, Deed::Look, || fs::metadata(&self.path));
         match looked.map(|metadata| metadata.is_dir()) {
             Err(error) if is_missing(&error) => Ok(false),
@@ -92,13 +92,13 @@ impl Folder {
     }
 
     /// Returns the size of a file in it; `None` if there is no such file.
-    pub(crate) fn size_of(&self, name: &str) -> DiskResult<Option<u64>> {
+    pub fn size_of(&self, name: &str) -> DiskResult<Option<u64>> {
         let found = self.look_at(name)?;
         Ok(found.filter(fs::Metadata::is_file).map(|metadata| metadata.len()))
     }
 
     /// Returns the modification time of an entry; `None` if there is none.
-    pub(crate) fn written(&self, name: &str) -> DiskResult<Option<SystemTime>> {
+    pub fn written(&self, name: &str) -> DiskResult<Option<SystemTime>> {
         Ok(self.look_at(name)?.and_then(|metadata| metadata.modified().ok()))
     }
 
@@ -112,7 +112,7 @@ impl Folder {
     }
 
     /// Lists its names, sorted; a missing folder has none. Names that are not UTF-8 are not ours and left out.
-    pub(crate) fn names(&self) -> DiskResult<Vec<String>> {
+    pub fn names(&self) -> DiskResult<Vec<String>> {
         let listed = self.disk.run(&self.label, Deed::List, || {
             let mut names = Vec::new();
             for entry in fs::read_dir(&self.path)? {
@@ -131,14 +131,14 @@ impl Folder {
     }
 
     /// Creates the folder with access for this user only. It is durable once the parent is flushed.
-    pub(crate) fn create(&self) -> DiskResult<()> {
+    pub fn create(&self) -> DiskResult<()> {
         self.disk
             .run(&self.label, Deed::CreateFolder, || private_folder(&self.path))
             .map_err(self.failed_here("create"))
     }
 
     /// Creates the folder and its missing parents, durably.
-    pub(crate) fn ensure(&self) -> DiskResult<()> {
+    pub fn ensure(&self) -> DiskResult<()> {
         if self.exists()? {
             return Ok(());
         }
@@ -158,7 +158,7 @@ impl Folder {
     }
 
     /// Returns the parent folder; `None` for the store root.
-    pub(crate) fn above(&self) -> Option<Self> {
+    pub fn above(&self) -> Option<Self> {
         if self.label.is_empty() {
             return None;
         }
@@ -167,13 +167,14 @@ impl Folder {
     }
 
     /// Flushes its entries, so that renames, creations and removals are durable.
-    pub(crate) fn sync(&self) -> DiskResult<()> {
+    pub fn sync(&self) -> DiskResult<()> {
         self.disk
             .run(&self.label, Deed::SyncFolder, || crate::durable::sync_folder(&self.path))
             .map_err(self.failed_here("flush"))
     }
 
-    pub(crate) fn open(&self, name: &str, opening: Opening) -> DiskResult<File> {
+    /// Opens a file of the folder.
+    pub fn open(&self, name: &str, opening: Opening) -> DiskResult<File> {
         let mut options = OpenOptions::new();
         options.read(true);
         let (deed, action) = match opening {
@@ -200,7 +201,7 @@ impl Folder {
     }
 
     /// Reads a file of at most `limit` bytes; fails on a larger one.
-    pub(crate) fn read(&self, name: &str, limit: u64) -> DiskResult<Vec<u8>> {
+    pub fn read(&self, name: &str, limit: u64) -> DiskResult<Vec<u8>> {
         let file = self.open(name, Opening::Read)?;
         let mut bytes = Vec::new();
         self.disk
@@ -219,7 +220,7 @@ impl Folder {
     }
 
     /// Writes a file and flushes it. Its name is durable once the folder is flushed.
-    pub(crate) fn write(&self, name: &str, bytes: &[u8], opening: Opening) -> DiskResult<File> {
+    pub fn write(&self, name: &str, bytes: &[u8], opening: Opening) -> DiskResult<File> {
         let mut file = self.open(name, opening)?;
         self.fill(&mut file, name, bytes)?;
         Ok(file)
@@ -232,7 +233,7 @@ impl Folder {
     }
 
     /// Replaces the content of a file atomically. With concurrent writers the last one wins.
-    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> DiskResult<()> {
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> DiskResult<()> {
         let (temp, mut file) = self.temp(name)?;
         let written = self.fill(&mut file, &temp, bytes).and_then(|()| self.rename(&temp, name));
         if let Err(error) = written {
@@ -292,7 +293,7 @@ impl Folder {
     }
 
     /// Renames a file in it.
-    pub(crate) fn rename(&self, from: &str, to: &str) -> DiskResult<()> {
+    pub fn rename(&self, from: &str, to: &str) -> DiskResult<()> {
         self.disk
             .rename(self.label_of(from), self.label_of(to), || {
                 fs::rename(self.path.join(from), self.path.join(to))
@@ -301,13 +302,14 @@ impl Folder {
     }
 
     /// Moves the folder to the path of `other`, which must be free.
-    pub(crate) fn rename_to(&self, other: &Self) -> DiskResult<()> {
+    pub fn rename_to(&self, other: &Self) -> DiskResult<()> {
         self.disk
             .rename(&self.label, &other.label, || fs::rename(&self.path, &other.path))
             .map_err(other.failed_here("create"))
     }
 
-    pub(crate) fn remove_file(&self, name: &str) -> DiskResult<()> {
+    /// Removes a file of the folder.
+    pub fn remove_file(&self, name: &str) -> DiskResult<()> {
         let path = self.path.join(name);
         self.disk
             .run(self.label_of(name), Deed::RemoveFile, || fs::remove_file(path))
@@ -315,7 +317,7 @@ impl Folder {
     }
 
     /// Removes the folder recursively; a missing one is no error.
-    pub(crate) fn remove_tree(&self) -> DiskResult<()> {
+    pub fn remove_tree(&self) -> DiskResult<()> {
         self.disk
             .run(&self.label, Deed::RemoveFolder, || crate::durable::remove_tree(&self.path))
             .map_err(self.failed_here("remove"))

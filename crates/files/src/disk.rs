@@ -13,8 +13,8 @@ use std::sync::Arc;
 pub use self::error::{DiskError, DiskErrorKind};
 pub use self::folder::Folder;
 
-pub(crate) use self::error::{is_exhausted, kind_of};
-pub(crate) use self::folder::Opening;
+pub use self::error::{is_exhausted, kind_of};
+pub use self::folder::Opening;
 
 /// Handle through which file operations run.
 #[derive(Clone, Default)]
@@ -124,7 +124,7 @@ impl Disk {
     }
 
     /// Runs an operation, unless the hook vetoes it.
-    pub(crate) fn run<T>(
+    pub fn run<T>(
         &self,
         file: impl fmt::Display,
         deed: Deed<'_>,
@@ -138,7 +138,7 @@ impl Disk {
     }
 
     /// Appends bytes to a file.
-    pub(crate) fn write_all(
+    pub fn write_all(
         &self,
         target: &mut impl Write,
         file: impl fmt::Display,
@@ -156,7 +156,7 @@ impl Disk {
     }
 
     /// Reads up to a full buffer with one system call, retried when it is interrupted.
-    pub(crate) fn read(
+    pub fn read(
         &self,
         source: &mut impl Read,
         file: impl fmt::Display,
@@ -173,26 +173,22 @@ impl Disk {
     }
 
     /// Flushes data and metadata of a file.
-    pub(crate) fn sync_file(&self, target: &File, file: impl fmt::Display) -> io::Result<()> {
+    pub fn sync_file(&self, target: &File, file: impl fmt::Display) -> io::Result<()> {
         self.run(file, Deed::SyncFile, || target.sync_all())
     }
 
     /// Flushes data and size of a file.
-    pub(crate) fn sync_data(&self, target: &File, file: impl fmt::Display) -> io::Result<()> {
+    pub fn sync_data(&self, target: &File, file: impl fmt::Display) -> io::Result<()> {
         self.run(file, Deed::SyncData, || target.sync_data())
     }
 
-    pub(crate) fn truncate(
-        &self,
-        target: &File,
-        file: impl fmt::Display,
-        len: u64,
-    ) -> io::Result<()> {
+    /// Cuts a file off at this length.
+    pub fn truncate(&self, target: &File, file: impl fmt::Display, len: u64) -> io::Result<()> {
         self.run(file, Deed::Truncate { len }, || target.set_len(len))
     }
 
     /// Renames a file or folder.
-    pub(crate) fn rename(
+    pub fn rename(
         &self,
         from: impl fmt::Display,
         to: impl fmt::Display,

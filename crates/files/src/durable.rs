@@ -5,21 +5,22 @@ use std::io;
 use std::path::Path;
 
 /// Makes a rename in this folder durable.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// A handle on the file system, opened before the first write so that it sees every write error.
-pub(crate) struct Flush {
+pub struct Flush {
     #[cfg(target_os = "linux")]
     folder: File,
 }
 
 impl Flush {
     /// True if each file must be flushed when it is written, because the platform cannot flush all at once.
-    pub(crate) const EACH_FILE: bool = cfg!(not(target_os = "linux"));
+    pub const EACH_FILE: bool = cfg!(not(target_os = "linux"));
 
-    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
+    /// Prepares to flush what is written below this folder.
+    pub fn new(folder: &Path) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         return Ok(Self { folder: File::open(folder)? });
         #[cfg(not(target_os = "linux"))]
@@ -27,7 +28,7 @@ impl Flush {
     }
 
     /// Flushes everything below a folder that was just written.
-    pub(crate) fn all(&self, tree: &Path) -> io::Result<()> {
+    pub fn all(&self, tree: &Path) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         {
             let _ = tree;
@@ -50,14 +51,14 @@ fn sync_folders(folder: &Path) -> io::Result<()> {
 }
 
 /// Removes write permission from one file or folder.
-pub(crate) fn make_read_only(path: &Path) -> io::Result<()> {
+pub fn make_read_only(path: &Path) -> io::Result<()> {
     let mut permissions = fs::metadata(path)?.permissions();
     permissions.set_readonly(true);
     fs::set_permissions(path, permissions)
 }
 
 /// Removes a folder and everything in it, including read-only files.
-pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
+pub fn remove_tree(path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

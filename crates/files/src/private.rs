@@ -61,7 +61,7 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
 }
 
 /// Takes a lock that other processes hold only for a moment. Gives it up after half a minute, with the reason.
-pub(crate) fn lock(file: &File, path: &Path) -> io::Result<()> {
+pub fn lock(file: &File, path: &Path) -> io::Result<()> {
     let notice = || {
         if let Some(listener) = LISTENER.get() {
             listener(path);
@@ -71,7 +71,7 @@ pub(crate) fn lock(file: &File, path: &Path) -> io::Result<()> {
 }
 
 /// Takes a lock like [`lock`], where the caller tells the user.
-pub(crate) fn lock_silently(file: &File, path: &Path) -> io::Result<()> {
+pub fn lock_silently(file: &File, path: &Path) -> io::Result<()> {
     lock_within(file, path, [ATTEMPTS_UNTIL_NOTICE, MOST_ATTEMPTS], || {})
 }
 

@@ -14,7 +14,7 @@ use crate::disk::{Deed, Disk};
 
 /// Read-only view of one mount.
 #[derive(Clone, Copy)]
-pub(crate) struct MountTree<'m> {
+pub struct MountTree<'m> {
     disk: &'m Disk,
     mount: Mount,
     root: &'m Dir,
@@ -24,32 +24,32 @@ pub(crate) struct MountTree<'m> {
 
 /// Treatment of a folder that is a link to another folder in the mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Links {
+pub enum Links {
     Followed,
     Refused,
 }
 
 impl Mounts {
     /// Returns the mount of a path.
-    pub(crate) fn tree(&self, path: &VPath) -> MountTree<'_> {
+    pub fn tree(&self, path: &VPath) -> MountTree<'_> {
         let document = self.document.as_ref().filter(|real| real.mount() == path.mount());
         MountTree { disk: &self.disk, mount: path.mount(), root: self.root(path), document }
     }
 
     /// Opens a file that the model named, under the rules for reading; returns it with its size.
-    pub(crate) fn open_named(&self, path: &VPath) -> MountResult<(std::fs::File, u64)> {
+    pub fn open_named(&self, path: &VPath) -> MountResult<(std::fs::File, u64)> {
         settle(self.open_file(path).map(|(file, metadata)| (file.into_std(), metadata.len())))
     }
 
     /// Wraps an error that a tool ran into, for the user.
-    pub(crate) fn failure(action: &'static str, path: &VPath, error: io::Error) -> MountError {
+    pub fn failure(action: &'static str, path: &VPath, error: io::Error) -> MountError {
         MountError::new(action, path, error)
     }
 }
 
 impl MountTree<'_> {
     /// Calls `take` for up to `limit` entries of a folder, in the order of the system.
-    pub(crate) fn each(
+    pub fn each(
         self,
         folder: &str,
         links: Links,
@@ -73,7 +73,7 @@ impl MountTree<'_> {
     }
 
     /// Opens a regular file and returns it with its size; `None` if it is something else by now.
-    pub(crate) fn file(self, path: &str) -> io::Result<Option<(std::fs::File, u64)>> {
+    pub fn file(self, path: &str) -> io::Result<Option<(std::fs::File, u64)>> {
         let named = |_: &&VPath| VPath::state_document(None).relative() == path;
         let path = self.document.filter(named).map_or(path, VPath::relative);
         self.run(path, Deed::Open, || {
@@ -82,12 +82,12 @@ impl MountTree<'_> {
     }
 
     /// Returns true if anything has this name.
-    pub(crate) fn has(self, path: &str) -> bool {
+    pub fn has(self, path: &str) -> bool {
         self.run(path, Deed::Look, || self.root.symlink_metadata(path)).is_ok()
     }
 
     /// Reads the start of a small file that configures the tool, such as `.gitignore`. Follows links in the mount.
-    pub(crate) fn head(self, path: &str, limit: u64) -> Option<Vec<u8>> {
+    pub fn head(self, path: &str, limit: u64) -> Option<Vec<u8>> {
         let opened = self.run(path, Deed::Open, || {
             regular(self.root.open_with(path, &reading(FollowSymlinks::Yes))?)
         });

@@ -39,7 +39,7 @@ pub use self::list::{EntryKind, Listing, Stat};
 pub use self::read::{FileContent, Measured};
 pub use self::write::{Before, WriteTarget};
 
-pub(crate) use self::tree::{Links, MountTree};
+pub use self::tree::{Links, MountTree};
 
 /// Real folders behind the mounts.
 #[derive(Clone, Debug)]

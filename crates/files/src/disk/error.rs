@@ -22,7 +22,7 @@ impl DiskError {
     }
 
     /// Returns true if the file or folder does not exist.
-    pub(crate) fn is_missing(&self) -> bool {
+    pub fn is_missing(&self) -> bool {
         matches!(self.error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
     }
 }
@@ -43,7 +43,7 @@ pub enum DiskErrorKind {
 }
 
 /// Classifies a system error.
-pub(crate) fn kind_of(error: &io::Error) -> DiskErrorKind {
+pub fn kind_of(error: &io::Error) -> DiskErrorKind {
     use io::ErrorKind as Kind;
     let kind = error.kind();
     if matches!(kind, Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge) {
@@ -61,7 +61,7 @@ pub(crate) fn kind_of(error: &io::Error) -> DiskErrorKind {
 
 /// Returns true if the process or the system has too many open files.
 #[cfg(unix)]
-pub(crate) fn is_exhausted(error: &io::Error) -> bool {
+pub fn is_exhausted(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = Errno::from_io_error(error);
     errno.is_some_and(|errno| [Errno::MFILE, Errno::NFILE].contains(&errno))
@@ -69,6 +69,6 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
 
 /// Returns true if the process or the system has too many open files.
 #[cfg(not(unix))]
-pub(crate) fn is_exhausted(_: &io::Error) -> bool {
+pub fn is_exhausted(_: &io::Error) -> bool {
     false
 }
