@@ -16,8 +16,8 @@ Commands:
                                           steps: fmt tidy web clippy test browser doc
   nightly [--skip STEP]... [--only STEP]...
                                           what takes long or needs the network
-                                          steps: deny advisories mcp load pictures fuzz
-                                          proofs real-models bench
+                                          steps: deny advisories mcp bmad load pictures
+                                          fuzz proofs real-models bench
   tidy [--shrink | --list RULE]           the rules of the architecture; --shrink lowers the
                                           lists of what is still allowed to what is found,
                                           --list shows what is counted for a rule
@@ -25,6 +25,8 @@ Commands:
                                           all suites but docs, or these: fixtures schemas
                                           dialect golden types snapshots docs
   fuzz [TARGET]... [--seconds N]          fuzz each target of fuzz/ (default 60 seconds)
+  bmad                                    fetch the public versions of BMAD for the tests of
+                                          the importer
   real-models [NAME]...                   the chat adapter against real servers from PyPI; the
                                           first time takes a quarter of an hour
   help                                    this text";
@@ -39,6 +41,7 @@ pub(crate) enum XtaskCommand {
     /// All suites but the documents when empty.
     Accept(Vec<Suite>),
     Fuzz(FuzzPlan),
+    Bmad,
     /// With parts of the names of tests; all of them when empty.
     RealModels(Vec<String>),
 }
@@ -55,6 +58,10 @@ impl XtaskCommand {
             "tidy" => tidy(words).map(Self::Tidy),
             "accept" => accept(words).map(Self::Accept),
             "fuzz" => fuzz(words).map(Self::Fuzz),
+            "bmad" => match words.next() {
+                None => Ok(Self::Bmad),
+                Some(word) => unexpected(&word),
+            },
             "real-models" => names(words).map(Self::RealModels),
             _ => bail!("unknown command `{command}`"),
         }
@@ -168,6 +175,7 @@ mod tests {
     #[test]
     fn each_command_has_its_value() {
         assert_eq!(parse("help"), Ok(XtaskCommand::Help));
+        assert_eq!(parse("bmad"), Ok(XtaskCommand::Bmad));
         let all = |steps| Ok(XtaskCommand::Steps(Selection::new(steps, &[], &[])));
         assert_eq!(parse("test"), all(&CiStep::TEST));
         assert_eq!(parse("nightly"), all(&CiStep::NIGHTLY));

@@ -8,6 +8,7 @@
 
 mod accept;
 mod args;
+mod bmad;
 mod file_tests;
 mod fuzz;
 mod mcp;
@@ -53,6 +54,10 @@ fn run(command: XtaskCommand, root: &Path) -> anyhow::Result<()> {
         XtaskCommand::Accept(suites) => accept::run(root, &suites),
         XtaskCommand::Tidy(mode) => tidy::run(root, &mode),
         XtaskCommand::Fuzz(plan) => fuzz::run(root, &plan),
+        XtaskCommand::Bmad => {
+            needs::ensure(&[CiStep::Bmad])?;
+            bmad::run(root)
+        }
         XtaskCommand::RealModels(words) => {
             needs::ensure(&[CiStep::RealModels])?;
             real_models::run(root, &words)

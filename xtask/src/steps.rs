@@ -13,7 +13,7 @@ use crate::fuzz::FuzzPlan;
 use crate::needs::{self, Need};
 use crate::repo::Repo;
 use crate::shell::{self, cargo};
-use crate::{fuzz, mcp, real_models, tidy, web};
+use crate::{bmad, fuzz, mcp, real_models, tidy, web};
 
 /// Part of `cargo xtask test` or `cargo xtask nightly`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,7 @@ pub(crate) enum CiStep {
     Deny,
     Advisories,
     Mcp,
+    Bmad,
     Load,
     Pictures,
     Fuzz,
@@ -41,11 +42,12 @@ impl CiStep {
     pub(crate) const TEST: [Self; 6] =
         [Self::Fmt, Self::Tidy, Self::Web, Self::Clippy, Self::Test, Self::Browser];
     /// Steps that take long or need the network.
-    pub(crate) const NIGHTLY: [Self; 10] = [
+    pub(crate) const NIGHTLY: [Self; 11] = [
         Self::Doc,
         Self::Deny,
         Self::Advisories,
         Self::Mcp,
+        Self::Bmad,
         Self::Load,
         Self::Pictures,
         Self::Fuzz,
@@ -66,6 +68,7 @@ impl CiStep {
             Self::Deny => "deny",
             Self::Advisories => "advisories",
             Self::Mcp => "mcp",
+            Self::Bmad => "bmad",
             Self::Load => "load",
             Self::Pictures => "pictures",
             Self::Fuzz => "fuzz",
@@ -87,6 +90,7 @@ impl CiStep {
             Self::Deny => "licences, banned crates, sources, by cargo-deny",
             Self::Advisories => "known vulnerabilities",
             Self::Mcp => "MCP servers from npm and PyPI",
+            Self::Bmad => "the importer with the public versions of BMAD",
             Self::Load => "the web app under load, and in every theme",
             Self::Pictures => "the pictures of the guide",
             Self::Fuzz => "a minute of each fuzz target",
@@ -109,7 +113,7 @@ impl CiStep {
             }
             Self::Mcp => &[Need::Compiler, Need::Node, Need::Python],
             Self::Fuzz => &[Need::Compiler, Need::CppCompiler],
-            Self::Proofs | Self::Bench => &[Need::Compiler, Need::Node],
+            Self::Bmad | Self::Proofs | Self::Bench => &[Need::Compiler, Need::Node],
             Self::RealModels => &[Need::Compiler, Need::CppCompiler, Need::Python],
         }
     }
@@ -139,6 +143,7 @@ impl CiStep {
             Self::Deny => deny(root, &["check", "bans", "licenses", "sources"]),
             Self::Advisories => return advisories(root),
             Self::Mcp => mcp::run(context),
+            Self::Bmad => bmad::test(context),
             Self::Load => web::load(context),
             Self::Pictures => web::check_pictures(context),
             Self::Fuzz => fuzz::run(root, &FuzzPlan::all()),
