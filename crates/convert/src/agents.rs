@@ -37,8 +37,8 @@ pub(crate) struct AgentPlan {
     pub(crate) capabilities: Option<String>,
     pub(crate) persona: PersonaPlan,
     pub(crate) critical_actions: Vec<String>,
-    /// Texts that it always knows: memories and persistent facts.
-    pub(crate) facts: Vec<String>,
+    /// Texts that it always knows: memories and persistent memories.
+    pub(crate) memories: Vec<String>,
     pub(crate) prompts: Vec<PromptPlan>,
     pub(crate) menu: Vec<MenuPlan>,
     /// Files that were merged into it.
@@ -82,7 +82,7 @@ pub(crate) struct MenuPlan {
     pub(crate) line: u32,
 }
 
-/// Reads the agents of a source, sorted by file. An agent that cannot be read is a finding.
+/// Reads the agents of a source, sorted by their places in the package. An agent that cannot be read is a finding.
 pub(crate) fn plans(
     tree: &SourceTree<'_>,
     references: &References<'_>,
@@ -119,10 +119,10 @@ pub(crate) fn plans(
         plans.push(plan);
     }
     for plan in &mut plans {
-        let mut texts = plan.critical_actions.iter().chain(&plan.facts);
+        let mut texts = plan.critical_actions.iter().chain(&plan.memories);
         plan.yolo = texts.any(|text| text.contains("#yolo"));
     }
-    plans.sort_by(|one, other| one.file.cmp(&other.file));
+    plans.sort_by_cached_key(|plan| tree.package_path(&plan.file).unwrap_or(&plan.file).to_owned());
     plans
 }
 

@@ -63,6 +63,7 @@ pub(crate) fn declared(tree: &SourceTree<'_>, recorder: &mut Recorder) -> Declar
         plan.is_personal |= PERSONAL.contains(&name);
         plan.is_path |= name == "output_folder";
     }
+    spread_paths(&mut names);
     while names.len() > MAX_KEYS {
         names.pop_last();
     }
@@ -106,6 +107,25 @@ impl DeclaredConfig {
         std::iter::once("artifacts".to_owned())
             .chain(paths.map(|(name, _)| format!("{{{name}}}")))
             .collect()
+    }
+}
+
+/// Marks names whose values begin with a path.
+fn spread_paths(names: &mut BTreeMap<String, ConfigPlan>) {
+    let starts_with = |plan: &ConfigPlan, path: &String| {
+        plan.default.as_ref().is_some_and(|value| value.starts_with(&format!("{{{path}}}")))
+    };
+    loop {
+        let paths: Vec<String> =
+            names.iter().filter(|(_, plan)| plan.is_path).map(|(name, _)| name.clone()).collect();
+        let mut is_done = true;
+        for plan in names.values_mut().filter(|plan| !plan.is_path) {
+            plan.is_path = paths.iter().any(|path| starts_with(plan, path));
+            is_done &= !plan.is_path;
+        }
+        if is_done {
+            return;
+        }
     }
 }
 

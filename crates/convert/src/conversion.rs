@@ -21,7 +21,9 @@ use crate::references::References;
 use crate::report::{self, ImportReport, REPORT_FILE};
 use crate::settle::settle;
 use crate::source_tree::{SourceTree, join};
-use crate::{Conversion, ConvertOptions, PackageFiles, SourceFiles, config, plain, steps};
+use crate::{
+    Conversion, ConvertOptions, PackageFiles, SourceFiles, config, plain, setbacks, steps,
+};
 
 /// Places that were looked at, for the finding that there is nothing.
 const LOOKED_FOR: &str = "there is no `_bmad`, `.bmad` or `bmad` folder with a configuration, no folder of skills with a `SKILL.md`, no `module.yaml` at the root, in `src/`, in `src/*/` or in `*/`, no workflow with steps or instructions, and no `.bmad-core`";
@@ -33,7 +35,7 @@ pub(crate) fn convert(files: &SourceFiles, options: &ConvertOptions) -> Conversi
     let digest = report::source_digest(&tree, options.overrides.as_deref());
     let version = source_version(&tree);
     let mut report = ImportReport::new(&tree, version.as_ref().map(Version::to_string), digest);
-    tree.report(&mut recorder);
+    setbacks::report(&mut tree, &mut recorder);
     let tree = tree;
     let plan = package_plan(&tree, options, version, &digest.short(), &mut recorder, &mut report);
     let written = plan.and_then(|plan| plan.write(&mut recorder));

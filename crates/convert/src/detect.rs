@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::source_tree::{is_below, name_of};
+use crate::paths::{is_below, name_of};
 
 /// Kind of a source. Where a source is of several kinds, the first of this list counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +79,7 @@ pub fn is_foreign(paths: &mut dyn Iterator<Item = &str>) -> Option<SourceKind> {
 
 /// Returns true if a conversion may read this file of a folder. It is the rule for one name; [`SourceShape::wants`]
 /// knows the folder, and keeps a reader away from the rest of a project.
-pub fn wanted(path: &str) -> bool {
+pub fn may_hold_content(path: &str) -> bool {
     let is_installers = ROOT_NAMES.iter().any(|root| {
         let rest = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
         rest.is_some_and(|rest| rest.starts_with("render/") || rest.starts_with("_config/ides/"))
@@ -92,7 +92,7 @@ impl SourceShape {
     /// needed. `None` if nothing was found.
     pub fn detect(paths: &mut dyn Iterator<Item = &str>) -> Option<Self> {
         let mut names = Names::default();
-        for path in paths.filter(|path| wanted(path)) {
+        for path in paths.filter(|path| may_hold_content(path)) {
             names.add(path);
         }
         let shape = names.shape();
@@ -120,7 +120,7 @@ impl SourceShape {
 
     /// Returns true if a conversion of this source reads the file.
     pub fn wants(&self, path: &str) -> bool {
-        if !wanted(path) {
+        if !may_hold_content(path) {
             return false;
         }
         let own =

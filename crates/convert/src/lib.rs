@@ -11,11 +11,13 @@ mod ids;
 mod layers;
 mod overrides;
 mod package;
+mod paths;
 mod plain;
 mod plan;
 mod recorder;
 mod references;
 mod report;
+mod setbacks;
 mod settle;
 mod source_files;
 mod source_text;
@@ -34,7 +36,7 @@ use crewagent_format::diagnostic::{Findings, Sources};
 use crewagent_format::package::Files;
 use crewagent_format::path::PackagePath;
 
-pub use detect::{SourceKind, SourceShape, is_foreign, wanted};
+pub use detect::{SourceKind, SourceShape, is_foreign, may_hold_content};
 pub use report::{
     ImportCounts, ImportReport, ReportAgent, ReportEdge, ReportFile, ReportFinding, ReportNode,
     ReportOption, ReportWorkflow,

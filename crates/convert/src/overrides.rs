@@ -24,13 +24,13 @@ const MAX_RULES: usize = 10_000;
 /// Corrections that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Overrides {
-    rules: Vec<Rule>,
+    rules: Vec<Override>,
     agents: BTreeMap<(String, String), String>,
 }
 
 /// One correction.
 #[derive(Debug)]
-struct Rule {
+struct Override {
     line: u32,
     json: Json,
     /// `None` until it matched something.
@@ -55,7 +55,7 @@ impl Overrides {
                 if items.is_empty() {
                     problem("the corrections are no list, or an empty one".to_owned());
                 }
-                let rules = items.iter().take(MAX_RULES).map(|item| Rule {
+                let rules = items.iter().take(MAX_RULES).map(|item| Override {
                     line: source.line_of(item.span.start),
                     json: item.to_json(),
                     problem: None,

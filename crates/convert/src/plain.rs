@@ -10,10 +10,11 @@ use crewagent_format::package::graph::NodeKind;
 use crate::agents::AgentPlan;
 use crate::detect::is_entry_name;
 use crate::document::Document;
+use crate::paths::stem_of;
 use crate::plan::{NodePlan, SourceRef, WorkflowPlan};
 use crate::recorder::Recorder;
 use crate::references::{References, Target, WrittenAt};
-use crate::source_tree::{SourceTree, folder_of, is_below, join, name_of, stem_of};
+use crate::source_tree::{SourceTree, folder_of, is_below, join, name_of};
 use crate::xml;
 
 /// Id of the only node.

@@ -3,22 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crewagent_format::code::Code;
-use crewagent_format::path::PackagePath;
 use crewagent_format::syntax::yaml;
-use crewagent_format::wording::quoted;
 
 use crate::ConvertOptions;
 use crate::detect::{SourceShape, is_configuration};
 use crate::document::Document;
-use crate::recorder::Recorder;
+pub(crate) use crate::paths::{below, folder_of, is_below, join, name_of};
 use crate::source_files::SourceFiles;
 use crate::source_text::SourceText;
-
-/// Largest file that is copied; the gate of packages has the same limit.
-const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
-/// Files that are compared with others of the same name before a finding stops listing them.
-const LISTED_NAMES: usize = 5;
 
 /// Files of a source with their texts and its layout.
 pub(crate) struct SourceTree<'a> {
@@ -195,65 +187,16 @@ impl<'a> SourceTree<'a> {
         rest.any(is_configuration) || name_of(path).contains(".user.")
     }
 
-    /// Records what the layout could not use: links out of the source, several versions, names that no package may have.
-    pub(crate) fn report(&mut self, recorder: &mut Recorder) {
-        for link in self.files.links_outside() {
-            let message =
-                format!("{} is a link that does not end inside of the source", quoted(link));
-            recorder.file(
-                Code::LinkOutside,
-                link,
-                message,
-                "copy the file, or import the folder that holds both",
-            );
+    /// Leaves a file out of the package.
+    pub(crate) fn leave_out(&mut self, path: &str) {
+        if let Some(place) = self.places.remove(path) {
+            self.sources.remove(&place);
         }
-        let mut folded: BTreeMap<String, String> = BTreeMap::new();
-        let mut bad: Vec<(&'a str, String)> = Vec::new();
-        for (place, path) in &self.sources {
-            let large = self.files.get(path).is_some_and(|bytes| bytes.len() > MAX_FILE_BYTES);
-            let reason = match PackagePath::new(place) {
-                Err(error) => Some(format!("its name cannot be in a package: {error}")),
-                Ok(_) if large => Some(format!("it has more than {MAX_FILE_BYTES} bytes")),
-                Ok(name) => folded
-                    .insert(name.folded(), place.clone())
-                    .map(|other| format!("its name differs from {} only in case", quoted(&other))),
-            };
-            bad.extend(reason.map(|reason| (*path, reason)));
-        }
-        for (path, reason) in bad {
-            if let Some(place) = self.places.remove(path) {
-                self.sources.remove(&place);
-            }
-            let message = format!("{} is left out: {reason}", quoted(path));
-            recorder.file(Code::CarriedAsText, path, message, "rename or split the file");
-        }
-        self.report_versions(recorder);
     }
 
-    fn report_versions(&self, recorder: &mut Recorder) {
-        let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for path in &self.hidden {
-            let roots = self.shape.installations.iter().chain(&self.shape.skill_folders);
-            let root = roots.chain(&self.shape.modules).find(|root| is_below(path, root));
-            groups.entry(root.map_or("", |root| root.as_str())).or_default().push(path);
-        }
-        for (root, paths) in groups {
-            let first = paths.iter().take(LISTED_NAMES).map(|path| quoted(path));
-            let message = format!(
-                "{} files of {} differ from those of the same name in a newer part of the source, which were taken: {}{}",
-                paths.len(),
-                quoted(root),
-                first.collect::<Vec<_>>().join(", "),
-                if paths.len() > LISTED_NAMES { ", …" } else { "" },
-            );
-            let file = paths.first().copied().unwrap_or_default();
-            recorder.file(
-                Code::SeveralVersions,
-                file,
-                message,
-                "remove the older part, or import it by itself",
-            );
-        }
+    /// Iterates over the files that differ from the one that has their place, sorted.
+    pub(crate) fn hidden(&self) -> impl Iterator<Item = &'a str> + use<'_, 'a> {
+        self.hidden.iter().copied()
     }
 
     /// Returns the files.
@@ -359,35 +302,4 @@ impl<'a> SourceTree<'a> {
 fn skill_name(root: &str, options: &ConvertOptions) -> String {
     let name = if root.is_empty() { options.name.as_str() } else { name_of(root) };
     if name.is_empty() { "skill".to_owned() } else { name.to_owned() }
-}
-
-/// Joins a folder and a path below it.
-pub(crate) fn join(folder: &str, rest: &str) -> String {
-    if folder.is_empty() { rest.to_owned() } else { format!("{folder}/{rest}") }
-}
-
-/// Returns the part of a path below a folder.
-pub(crate) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
-    if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
-}
-
-/// Returns true if a path lies below a folder. Everything lies below the empty folder.
-pub(crate) fn is_below(path: &str, folder: &str) -> bool {
-    below(path, folder).is_some()
-}
-
-/// Returns the folder of a path; empty for a file at the root.
-pub(crate) fn folder_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
-/// Returns the last component of a path.
-pub(crate) fn name_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or(path, |(_, name)| name)
-}
-
-/// Returns the name of a file without its last ending.
-pub(crate) fn stem_of(path: &str) -> &str {
-    let name = name_of(path);
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }

@@ -6,7 +6,7 @@ use super::{AgentPlan, MenuPlan, PersonaPlan, PromptPlan, stem, text_of, unreada
 use crate::agents::menu::is_target_key;
 use crate::recorder::Recorder;
 use crate::source_text::SourceText;
-use crate::source_tree::{SourceTree, folder_of, is_below};
+use crate::source_tree::{SourceTree, folder_of, is_below, name_of};
 use crate::xml::{self, Element};
 
 /// Reads an agent, if the file holds one.
@@ -71,7 +71,7 @@ fn plan(
         capabilities: text("capabilities"),
         persona,
         critical_actions: actions.chain(steps).filter(|text| !text.is_empty()).collect(),
-        facts: memories.map(Element::full_text).filter(|text| !text.is_empty()).collect(),
+        memories: memories.map(Element::full_text).filter(|text| !text.is_empty()).collect(),
         prompts: prompts.collect(),
         menu: items.map(|item| menu_item(item, path, source)).collect(),
         ..AgentPlan::default()
@@ -190,13 +190,13 @@ fn old_agent(tree: &SourceTree<'_>, path: &str, source: &SourceText) -> Option<A
         icon: text(agent, "icon"),
         description: Some(when).filter(|text| !text.is_empty()),
         persona,
-        menu: old_menu(&root, path, source),
+        menu: old_menu(tree, &root, path, source),
         ..AgentPlan::default()
     })
 }
 
 /// Reads `commands`: `name: text`, or texts; a text that names a task leads to its file.
-fn old_menu(root: &Tree, path: &str, source: &SourceText) -> Vec<MenuPlan> {
+fn old_menu(tree: &SourceTree<'_>, root: &Tree, path: &str, source: &SourceText) -> Vec<MenuPlan> {
     let Some(commands) = root.get("commands").map(|entry| &entry.tree) else { return Vec::new() };
     let block_start = source.text().find("```yaml").map_or(0, |at| at + 7);
     let pairs: Vec<(String, String, usize)> = match (commands.as_list(), commands.as_map()) {
@@ -224,7 +224,7 @@ fn old_menu(root: &Tree, path: &str, source: &SourceText) -> Vec<MenuPlan> {
             let trigger = name.split_whitespace().next().unwrap_or_default().to_owned();
             let description = if text.is_empty() { name } else { text };
             MenuPlan {
-                does: vec![("action".to_owned(), description.clone())],
+                does: old_target(tree, &trigger, &description),
                 trigger,
                 description,
                 file: path.to_owned(),
@@ -233,4 +233,19 @@ fn old_menu(root: &Tree, path: &str, source: &SourceText) -> Vec<MenuPlan> {
             }
         })
         .collect()
+}
+
+/// Returns what a command does: the task that its text names, or its text.
+fn old_target(tree: &SourceTree<'_>, trigger: &str, text: &str) -> Vec<(String, String)> {
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, '`' | ',' | '(' | ')'));
+    let task = words
+        .filter(|word| word.ends_with(".md"))
+        .map(|word| format!("tasks/{}", name_of(word)))
+        .find(|task| tree.at_package_path(&format!("bmad/{task}")).is_some());
+    match (task, trigger.trim_start_matches('*')) {
+        (Some(task), _) => vec![("task".to_owned(), format!("_bmad/{task}"))],
+        (None, "help") => vec![("action".to_owned(), "menu.show".to_owned())],
+        (None, "exit") => vec![("action".to_owned(), "agent.dismiss".to_owned())],
+        (None, _) => vec![("action".to_owned(), text.to_owned())],
+    }
 }

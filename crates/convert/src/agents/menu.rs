@@ -50,6 +50,10 @@ const TARGETS: [&str; 10] = [
     "file",
 ];
 
+/// Instruction of an item that is plain talk.
+pub(super) const CONVERSATION: &str =
+    "Talk with the user about whatever they want, in character. Ask what it is about.";
+
 /// Returns true if a key says what an item does.
 pub(super) fn is_target_key(key: &str) -> bool {
     !DESCRIPTIVE.contains(&key)
@@ -109,7 +113,7 @@ fn handler(name: &str, keys: Map<String, Json>, file: &str, line: u32) -> Option
     })
 }
 
-/// What menu items can lead to.
+/// Targets of menu items.
 pub(crate) struct MenuTargets<'a> {
     pub(crate) tree: &'a SourceTree<'a>,
     pub(crate) references: &'a References<'a>,
@@ -311,8 +315,7 @@ fn without_target(item: &MenuPlan, action: &mut MenuAction) {
     } else if has(&["menu"]) {
         "menu.show".to_owned()
     } else if has(&["chat", "talk"]) {
-        "Talk with the user about whatever they want, in character. Ask what it is about."
-            .to_owned()
+        CONVERSATION.to_owned()
     } else {
         item.description.clone()
     };

@@ -81,9 +81,9 @@ fn merge(
             plan.critical_actions.push(action);
         }
     }
-    for fact in added.facts {
-        if !plan.facts.contains(&fact) {
-            plan.facts.push(fact);
+    for memory in added.memories {
+        if !plan.memories.contains(&memory) {
+            plan.memories.push(memory);
         }
     }
     for prompt in added.prompts {

@@ -58,7 +58,7 @@ fn from_table(agent: &Map<String, Json>, file: &str) -> AgentPlan {
             is_text: agent.get("principles").is_some_and(Json::is_string),
         },
         critical_actions: actions.concat(),
-        facts: [list("persistent_facts"), list("memories")].concat(),
+        memories: [list("persistent_facts"), list("memories")].concat(),
         menu: menu.map(|item| yaml::menu_item(item, file, 1)).collect(),
         ..AgentPlan::default()
     }

@@ -8,7 +8,7 @@ use crewagent_format::package::agents::words::{Phrase, exact_words, normalised};
 use crewagent_format::wording::quoted;
 use serde_json::{Map, Value as Json, json};
 
-use super::menu::{MenuAction, MenuTargets};
+use super::menu::{CONVERSATION, MenuAction, MenuTargets};
 use super::{AgentPlan, MenuPlan};
 use crate::recorder::Recorder;
 
@@ -47,7 +47,8 @@ pub(crate) fn written(
     agent.insert("id".to_owned(), json!(id));
     agent.insert("metadata".to_owned(), Json::Object(metadata));
     agent.insert("persona".to_owned(), persona(plan, &title, targets, recorder));
-    let actions: Vec<String> = plan.critical_actions.iter().cloned().chain(facts(plan)).collect();
+    let actions: Vec<String> =
+        plan.critical_actions.iter().cloned().chain(memories(plan)).collect();
     if !actions.is_empty() {
         agent.insert("critical_actions".to_owned(), json!(actions));
     }
@@ -105,7 +106,7 @@ fn persona(
     };
     if !missing.is_empty() {
         let message = format!(
-            "the agent {} says nothing about {}, which was filled from its title",
+            "the agent {} says nothing about {}; its title stands in",
             quoted(&plan.stem),
             missing.join(", ")
         );
@@ -125,14 +126,14 @@ fn persona(
     })
 }
 
-/// Tells facts as actions: the format has no place of its own for them.
-fn facts(plan: &AgentPlan) -> impl Iterator<Item = String> {
-    plan.facts.iter().map(|fact| match fact.strip_prefix("file:") {
+/// Tells memories as actions: the format has no place of its own for them.
+fn memories(plan: &AgentPlan) -> impl Iterator<Item = String> {
+    plan.memories.iter().map(|memory| match memory.strip_prefix("file:") {
         Some(path) => format!(
             "At the start, read the files {} if there are any, and treat what they say as given.",
             quoted(path.trim())
         ),
-        None => format!("Always remember: {fact}"),
+        None => format!("Always remember: {memory}"),
     })
 }
 
@@ -164,6 +165,10 @@ fn menu(
         }
         let words = distinct_words(plan, item, targets, &mut used, recorder);
         items.push(written_item(plan, item, words, action, triggers));
+    }
+    if items.is_empty() {
+        // An agent without a menu would never be used.
+        items.push(json!({ "trigger": "CH", "description": "[CH] Talk", "action": CONVERSATION }));
     }
     items
 }

@@ -58,7 +58,7 @@ pub(super) fn read(
 pub(super) fn fill(plan: &mut AgentPlan, agent: &Tree, path: &str, source: &SourceText) {
     let list = |key: &str| agent.get(key).map(|entry| texts_of(&entry.tree.to_json()));
     plan.critical_actions.extend(list("critical_actions").unwrap_or_default());
-    plan.facts.extend(list("memories").unwrap_or_default());
+    plan.memories.extend(list("memories").unwrap_or_default());
     if let Some(prompts) = agent.get("prompts") {
         plan.prompts.extend(read_prompts(&prompts.tree));
     }

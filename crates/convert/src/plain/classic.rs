@@ -10,11 +10,12 @@ use serde_json::Value as Json;
 use super::{PlainWorkflows, node, one_line, report_front, report_tags};
 use crate::config::{is_name, is_value};
 use crate::document::Document;
+use crate::paths::stem_of;
 use crate::plan::{SourceRef, WorkflowPlan};
 use crate::recorder::Recorder;
 use crate::references::{References, Target, WrittenAt};
 use crate::source_text::SourceText;
-use crate::source_tree::{SourceTree, folder_of, name_of, stem_of};
+use crate::source_tree::{SourceTree, folder_of, name_of};
 
 /// Keys with a meaning of their own; all other scalars are bindings.
 const STRUCTURAL: [&str; 10] = [

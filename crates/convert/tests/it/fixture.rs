@@ -1,5 +1,4 @@
 //! Sources on disk, and what was made of them.
-#![allow(dead_code, reason = "the shapes have their tests next")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -73,7 +72,7 @@ pub(crate) fn count(conversion: &Conversion, code: Code) -> usize {
 }
 
 /// Returns all findings as text.
-pub(crate) fn told(conversion: &Conversion) -> String {
+pub(crate) fn findings_text(conversion: &Conversion) -> String {
     let lines = conversion.findings.iter().map(|found| {
         let line = found.place.position.map(|position| format!(":{}", position.line));
         format!(

@@ -8,4 +8,7 @@
 )]
 
 mod fixture;
+mod hostile;
+mod layout;
 mod public;
+mod shapes;

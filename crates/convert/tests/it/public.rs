@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crewagent_convert::{Conversion, ConvertOptions, convert};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json as list};
 
-use crate::fixture::{converted, json, read, source_part, text, told};
+use crate::fixture::{agent, converted, findings_text, json, read, source_part, text};
 
 /// Variable that names the folder.
 const VARIABLE: &str = "CREWAGENT_BMAD";
@@ -29,7 +29,7 @@ fn public(name: &str) -> Option<PathBuf> {
 fn convert_public(name: &str) -> Option<Conversion> {
     let files = read(&public(name)?);
     let conversion = converted(&files, name);
-    println!("{name}: {:?}\n{}", conversion.report.counts, told(&conversion));
+    println!("{name}: {:?}\n{}", conversion.report.counts, findings_text(&conversion));
     assert!(conversion.package.is_some(), "{name} gave no package");
     Some(conversion)
 }
@@ -120,5 +120,45 @@ fn two_conversions_are_equal_to_the_byte() {
         let options = ConvertOptions { name: name.to_owned(), ..ConvertOptions::default() };
         let (one, other) = (convert(&files, &options), convert(&files, &options));
         assert_eq!(one.package, other.package);
+    }
+}
+
+#[test]
+fn agents_of_a_tree_and_its_installation_say_the_same() {
+    for version in ["6.0.4", "6.11.0"] {
+        let (Some(tree), Some(installed)) = (
+            convert_public(&format!("{version}/src")),
+            convert_public(&format!("{version}-installed")),
+        ) else {
+            return;
+        };
+        let words = |value: &Json| {
+            let lines: Vec<&str> = match value.as_array() {
+                Some(items) => items.iter().filter_map(Json::as_str).collect(),
+                None => value.as_str().into_iter().collect(),
+            };
+            lines.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        for id in tree.report.agents.iter().map(|agent| &agent.id) {
+            let (one, other) = (agent(&tree, id), agent(&installed, id));
+            for key in ["metadata", "critical_actions", "prompts"] {
+                assert_eq!(one[key], other[key], "{version} {id} {key}");
+            }
+            for key in ["role", "identity", "communication_style", "principles"] {
+                let (one, other) = (&one["persona"][key], &other["persona"][key]);
+                assert_eq!(words(one), words(other), "{version} {id} {key}");
+            }
+            let targets = |agent: &Json| -> Vec<Json> {
+                let items = agent["menu"].as_array().unwrap().iter();
+                let with_target = items.filter(|item| !item["source"].is_null());
+                with_target
+                    .map(|item| {
+                        list!([item["workflow"], item["exec"], item["action"], item["data"]])
+                    })
+                    .collect()
+            };
+            let own = targets(&one);
+            assert!(targets(&other).starts_with(&own), "{version} {id}");
+        }
     }
 }
