@@ -1,7 +1,7 @@
 //! Scope of a source: the folders in which its content lies, found by names alone, so that the rest of a project is never
 //! scanned.
 
-use crate::wanted;
+use crate::may_hold_content;
 
 /// Names that the root of an installation has.
 const ROOTS: [&str; 3] = ["_bmad", ".bmad", "bmad"];
@@ -86,7 +86,7 @@ impl SourceScope {
     /// Returns true if a file is read.
     pub fn takes(&self, file: &str) -> bool {
         let is_told = ROOT_FILES.contains(&file) && !self.is_empty();
-        is_told || self.holds(file) && !is_ignored(file) && wanted(file)
+        is_told || self.holds(file) && !is_ignored(file) && may_hold_content(file)
     }
 
     /// Returns true if a path is one of the folders, or lies below one.
