@@ -7,6 +7,7 @@
     reason = "tests read real files and stop at the first surprise"
 )]
 
+mod adoption;
 mod events;
 mod forms;
 mod history;

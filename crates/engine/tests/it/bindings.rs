@@ -223,6 +223,46 @@ fn prompts_of_an_imported_workflow_are_as_accepted() {
     );
 }
 
+/// Returns the paths of the inputs of the first node.
+fn inputs(files: &[(&str, &str)]) -> Vec<String> {
+    let fixture = BindingsFixture::with(files);
+    let mut run = fixture.start(&[]);
+    let model = Scripted::parse("scenario.yaml", TO_THE_END).unwrap();
+    let mut events: Vec<Event> = Vec::new();
+    drive(&mut run, &model, &mut events).unwrap();
+    let entered = events.iter().find_map(|event| match &event.kind {
+        EventKind::State(StateEvent::Entered(entered)) => Some(entered.inputs.clone()),
+        _ => None,
+    });
+    entered.unwrap().into_iter().map(|input| input.path).collect()
+}
+
+#[test]
+fn a_pattern_names_at_most_fifty_files() {
+    let names: Vec<String> = (0..60).map(|at| format!("docs/{at:02}.md")).collect();
+    let mut files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "text\n")).collect();
+    files.extend([("docs/x.txt", "no\n"), ("docs/sub/y.md", "no\n")]);
+    let inputs = inputs(&files);
+    let notes: Vec<&String> = inputs.iter().filter(|path| path.contains("/docs/")).collect();
+    assert_eq!(notes.len(), 51, "fifty files and the template of the package: {notes:?}");
+    assert!(notes.iter().all(|path| path.ends_with(".md") && !path.contains("sub")));
+}
+
+#[test]
+fn a_pattern_without_files_is_missing_and_a_folder_stands_for_its_index() {
+    let files =
+        [("out/planning/research/index.md", "# I\n"), ("out/planning/research/a.md", "# A\n")];
+    assert_eq!(
+        inputs(&files),
+        [
+            "@project/out/planning/research/index.md",
+            "@project/out/planning/research/a.md",
+            "@pkg/bmad/docs/brief-template.md",
+            "@project/docs/*.md",
+        ]
+    );
+}
+
 const HALF_DONE: &str = "---\nstepsCompleted: [1]\n---\n\n# Brief: half\n";
 const BRIEF: &str = "out/planning/brief.md";
 const TO_THE_END: &str = "
