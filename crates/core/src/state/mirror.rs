@@ -138,7 +138,7 @@ mod tests {
             json!("step-02"),
             "---\r\nstepsCompleted:\r\n  - step-01\r\n  - step-02\r\nuser: \"Ana\"\r\n---\r\nbody\r\n",
         );
-        check_added("---\na: 1\n---\n", json!(1), "---\na: 1\nstepsCompleted:\n  - 1\n---\n");
+        check_added("---\na: 1\n---\n", json!(1), "---\na: 1\nstepsCompleted:\n- 1\n---\n");
     }
 
     #[test]
