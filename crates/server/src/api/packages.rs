@@ -23,7 +23,7 @@ use serde::Deserialize;
 
 pub(super) use self::content::catalog_package;
 pub(super) use self::content::{agent, picture};
-use self::content::{content, report};
+use self::content::{content, report, summary};
 pub(super) use self::upload::MAX_UPLOAD;
 use super::projects::absolute;
 use crate::endpoint::{ApiEndpoint, ParsedRequest, delete, get, post};
@@ -174,7 +174,7 @@ fn remove(asked: ParsedRequest<Reference, RemoveQuery>) -> Result<RemovedPackage
 
 fn look(asked: ParsedRequest<(), (), PackagePath>) -> Result<Report, Problem> {
     let store = asked.app.store()?;
-    looked(&store, absolute(&asked.body.path)?)
+    looked(&store, absolute(&asked.body.path)?, None)
 }
 
 fn import(asked: ParsedRequest<(), (), PackagePath>) -> Result<ImportedPackage, Problem> {
@@ -182,10 +182,11 @@ fn import(asked: ParsedRequest<(), (), PackagePath>) -> Result<ImportedPackage, 
     imported(&store, absolute(&asked.body.path)?, None)
 }
 
-fn looked(store: &Store, path: &Path) -> Result<Report, Problem> {
-    let options = SourceOptions::default();
-    let (inspected, _) = store.packages().inspect_path(path, &options)?;
-    Ok(report(&inspected.findings, &inspected.sources, inspected.package.as_ref()))
+fn looked(store: &Store, path: &Path, name: Option<&str>) -> Result<Report, Problem> {
+    let options = SourceOptions { name: name.map(stem), ..SourceOptions::default() };
+    let (inspected, foreign) = store.packages().inspect_path(path, &options)?;
+    let report = report(&inspected.findings, &inspected.sources, inspected.package.as_ref());
+    Ok(Report { source: foreign.map(|foreign| summary(&foreign.report)), ..report })
 }
 
 fn imported(store: &Store, path: &Path, name: Option<&str>) -> Result<ImportedPackage, Problem> {
@@ -204,9 +205,10 @@ fn imported(store: &Store, path: &Path, name: Option<&str>) -> Result<ImportedPa
         None => prepared,
     };
     let content = content(prepared.package());
-    let store::Imported { installed, outcome, findings, sources, .. } =
+    let store::Imported { installed, outcome, findings, sources, foreign } =
         prepared.commit(&mut || {})?;
-    let report = Report { content: Some(content), ..report(&findings, &sources, None) };
+    let source = foreign.map(|foreign| summary(&foreign.report));
+    let report = Report { content: Some(content), source, ..report(&findings, &sources, None) };
     let outcome = match outcome {
         ImportOutcome::New => "new",
         ImportOutcome::AlreadyThere => "already-there",

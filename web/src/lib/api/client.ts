@@ -132,7 +132,7 @@ export const api = {
   inspect: (from: string | Blob) =>
     (typeof from === 'string'
       ? post<Report>('/api/packages/inspect', { path: from })
-      : request<Report>('POST', '/api/packages/inspect-file', from)
+      : request<Report>('POST', withQuery('/api/packages/inspect-file', { name: (from as File).name }), from)
     ).then(sanitize),
   import: (from: string | Blob) =>
     typeof from === 'string'

@@ -9,10 +9,12 @@ use crewagent_format::package::agents;
 use crewagent_format::package::agents::Surface;
 use crewagent_format::package::{self, Package};
 
+use serde_json::Value as Json;
+
 use super::severity;
 use crate::wire::{
-    Agent, CatalogAgent, CatalogNode, CatalogPackage, CatalogWorkflow, Finding, PackageContent,
-    Picture, Report, Workflow,
+    Agent, CatalogAgent, CatalogNode, CatalogPackage, CatalogWorkflow, Finding, ForeignSummary,
+    PackageContent, Picture, Report, Workflow,
 };
 
 /// A longer line is not shown.
@@ -142,6 +144,21 @@ pub(super) fn report(findings: &Findings, sources: &Sources, package: Option<&Pa
         findings: findings.iter().map(|found| finding(found, sources)).collect(),
         content: package.map(content),
         source: None,
+    }
+}
+
+/// Returns the facts of a conversion that the page shows, from its report.
+pub(super) fn summary(report: &Json) -> ForeignSummary {
+    let count = |name: &str| {
+        let number = report["counts"][name].as_u64();
+        number.and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
+    };
+    ForeignSummary {
+        kind: report["kind"].as_str().unwrap_or_default().to_owned(),
+        version: report["version"].as_str().map(str::to_owned),
+        agents: count("agents"),
+        workflows: count("workflows"),
+        steps: count("nodes"),
     }
 }
 

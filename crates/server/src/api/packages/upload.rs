@@ -32,7 +32,7 @@ pub(super) fn endpoints() -> Vec<ApiEndpoint> {
         endpoint::<Report>(
             "/api/packages/inspect-file",
             "Checks a `.bmad` file, or a `.zip` of foreign content; nothing is kept",
-            |store, path, _| looked(store, path),
+            looked,
         ),
         endpoint::<ImportedPackage>(
             "/api/packages/import-file",
