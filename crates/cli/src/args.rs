@@ -30,9 +30,9 @@ pub(crate) use self::models::{
     ModelsTestArgs, ModelsUseArgs,
 };
 pub(crate) use self::package::{
-    ConvertArgs, ExplainArgs, GraphArgs, GraphFormat, GraphTheme, ImportArgs, ListArgs, NewArgs,
-    PackArgs, PackageArgs, PackageCommand, PruneArgs, ReportFormat, RmArgs, ShowArgs, TemplateArg,
-    ValidateArgs, WalkArgs,
+    ConvertArgs, ExplainArgs, FormatVersion, GraphArgs, GraphFormat, GraphTheme, ImportArgs,
+    ListArgs, NewArgs, PackArgs, PackageArgs, PackageCommand, PruneArgs, ReportFormat, RmArgs,
+    ShowArgs, TemplateArg, ValidateArgs, WalkArgs,
 };
 pub(crate) use self::removal::RemovalArgs;
 pub(crate) use self::run::{BoundsArgs, ConversationOptions, RecordingArgs, ResumeArgs, RunArgs};

@@ -10,6 +10,7 @@ pub mod graph;
 mod lint;
 pub mod manifest;
 mod markdown;
+pub mod older;
 pub mod sketch;
 pub mod step;
 mod texts;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde_json::{Value as Json, json};
 
 pub use shapes::WorkflowShape;
-use shapes::{EdgePlan, NodePlan};
+use shapes::{ScaffoldEdge, ScaffoldNode};
 
 /// Author's choices for a new package.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ fn agents(plan: &ScaffoldPlan) -> Json {
     })
 }
 
-fn graph(nodes: &[NodePlan], edges: &[EdgePlan]) -> Json {
+fn graph(nodes: &[ScaffoldNode], edges: &[ScaffoldEdge]) -> Json {
     let nodes: Vec<Json> = nodes
         .iter()
         .map(|node| {
@@ -105,7 +105,7 @@ fn graph(nodes: &[NodePlan], edges: &[EdgePlan]) -> Json {
     json!({ "schemaVersion": "1.1", "entryNodeId": entry, "nodes": nodes, "edges": edges })
 }
 
-fn workflow(plan: &ScaffoldPlan, nodes: &[NodePlan]) -> String {
+fn workflow(plan: &ScaffoldPlan, nodes: &[ScaffoldNode]) -> String {
     let index: String = nodes
         .iter()
         .map(|node| format!("- [{}]({}): {}\n", node.id, node.file(), node.title))
@@ -119,7 +119,7 @@ fn workflow(plan: &ScaffoldPlan, nodes: &[NodePlan]) -> String {
     )
 }
 
-fn step(node: &NodePlan, edges: &[EdgePlan]) -> String {
+fn step(node: &ScaffoldNode, edges: &[ScaffoldEdge]) -> String {
     let mut text = format!(
         "---\nschemaVersion: \"1.1\"\nnodeId: {}\ntype: {}\ntitle: {}\n",
         node.id, node.kind, node.title
@@ -136,7 +136,7 @@ fn step(node: &NodePlan, edges: &[EdgePlan]) -> String {
     list(&mut text, "inputs", node.inputs);
     list(&mut text, "outputs", node.outputs);
     list(&mut text, "setsVariables", node.sets);
-    let outgoing: Vec<&EdgePlan> = edges.iter().filter(|edge| edge.from == node.id).collect();
+    let outgoing: Vec<&ScaffoldEdge> = edges.iter().filter(|edge| edge.from == node.id).collect();
     if !outgoing.is_empty() {
         text.push_str("transitions:\n");
     }

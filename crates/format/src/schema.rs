@@ -99,7 +99,7 @@ fn versioned_graph() -> Json {
 fn versioned_workflow() -> Json {
     let title = "workflow.md: the frontmatter of a workflow document";
     let mut schema = frontmatter::<WorkflowFront>(title);
-    let keys = later(schema.pointer_mut("/properties"), &["brief", "mirror"]);
+    let keys = later(schema.pointer_mut("/properties"), &["brief", "mirror", "bindings"]);
     schema["allOf"] = json!([{ "if": SINCE_1_3.stated(), "then": keys }]);
     schema
 }

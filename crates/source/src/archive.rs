@@ -22,7 +22,7 @@ use self::entry::ArchiveEntry;
 pub(crate) use self::entry::Scratch;
 use self::handle::ArchiveHandle;
 use super::contents::Contents;
-use super::gate::Gate;
+use super::gate::EntryGate;
 use super::limits::PackageLimits;
 use super::parallel;
 
@@ -47,7 +47,7 @@ impl Archive {
         limits: &PackageLimits,
     ) -> io::Result<Result<CheckedArchive, Findings>> {
         let handle = ArchiveHandle::new(file)?;
-        let mut gate = Gate::new(limits);
+        let mut gate = EntryGate::new(limits);
         let Some(mut directory) = directory::read(&handle, &mut gate, limits)? else {
             return Ok(Err(gate.findings));
         };

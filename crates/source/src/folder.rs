@@ -12,7 +12,7 @@ use crewagent_format::diagnostic::Findings;
 use crewagent_format::path::{PackagePath, PathError};
 
 use super::CHUNK;
-use super::gate::{DeclaredKind, Gate, bad_name, printable, special};
+use super::gate::{DeclaredKind, EntryGate, bad_name, printable, special};
 use super::limits::PackageLimits;
 use super::litter::is_litter;
 
@@ -42,8 +42,11 @@ impl PackageFolder {
             move |error| WalkError { path, error }
         };
         let root = Dir::open_ambient_dir(path, ambient_authority()).map_err(at(path))?;
-        let mut walk =
-            FolderWalk { gate: Gate::new(limits), sizes: BTreeMap::new(), folders: Vec::new() };
+        let mut walk = FolderWalk {
+            gate: EntryGate::new(limits),
+            sizes: BTreeMap::new(),
+            folders: Vec::new(),
+        };
         walk.list(&root, None).map_err(at(path))?;
         while let Some(folder) = walk.folders.pop() {
             if walk.gate.overflowed() {
@@ -128,7 +131,7 @@ fn shortened(error: io::Error) -> io::Error {
 }
 
 struct FolderWalk<'a> {
-    gate: Gate<'a>,
+    gate: EntryGate<'a>,
     sizes: BTreeMap<PackagePath, u64>,
     /// Folders still to be listed.
     folders: Vec<PackagePath>,

@@ -21,7 +21,7 @@ pub(crate) enum DeclaredKind {
 }
 
 /// Collector of the names of a package and of the findings about them.
-pub(crate) struct Gate<'a> {
+pub(crate) struct EntryGate<'a> {
     limits: &'a PackageLimits,
     pub(crate) findings: Findings,
     /// Files and folders so far. The index is the id; the root has none.
@@ -41,7 +41,7 @@ struct NameNode {
     listed: bool,
 }
 
-impl<'a> Gate<'a> {
+impl<'a> EntryGate<'a> {
     pub(crate) fn new(limits: &'a PackageLimits) -> Self {
         Self {
             limits,

@@ -157,17 +157,31 @@ impl Source {
 
     /// Computes the digest of the package. Reads the files not read so far, and stores the digest of each file.
     pub fn digest(&self) -> Result<Digest, ReadError> {
+        self.digest_with(&BTreeMap::new())
+    }
+
+    /// Computes the digest of the package with other content of some files.
+    pub(crate) fn digest_with(
+        &self,
+        replaced: &BTreeMap<PackagePath, Arc<[u8]>>,
+    ) -> Result<Digest, ReadError> {
         let paths: Vec<&PackagePath> = self.sizes.keys().collect();
         for_each(paths.len(), ReadBuffers::new, |reader, index| {
             self.note_digest(reader, index, paths[index])
         })?;
-        let files: BTreeMap<PackagePath, Digest> = paths
+        let mut files: BTreeMap<PackagePath, Digest> = paths
             .iter()
             .enumerate()
             .filter_map(|(index, path)| Some(((*path).clone(), self.contents.digest(index)?)))
             .collect();
+        for (path, content) in replaced {
+            files.insert(path.clone(), Digest::of(content));
+        }
         let manifest = match self.sizes.get_key_value(MANIFEST) {
-            Some((path, _)) => self.content(path)?,
+            Some((path, _)) => match replaced.get(path) {
+                Some(content) => Arc::clone(content),
+                None => self.content(path)?,
+            },
             None => Arc::default(),
         };
         Ok(package_digest(&manifest, &files))

@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use crewagent_format::diagnostic::{Code, Findings, Severity, Sources};
 use crewagent_format::integrity::{Digest, MANIFEST, with_integrity};
-use crewagent_format::package::{Files, check};
+use crewagent_format::package::older::{OlderPackage, older};
+use crewagent_format::package::{Files, Package, check};
 use crewagent_format::path::PackagePath;
+use crewagent_format::version::Minor;
 use thiserror::Error;
 
 pub use self::output::PackOutput;
@@ -37,6 +39,15 @@ pub struct PackResult {
     pub findings: Findings,
     /// Texts that the findings point into.
     pub sources: Sources,
+    /// What was left out for an older version of the format.
+    pub left_out: LeftOut,
+}
+
+/// Notes about what an older version of the format does not know, with the texts that they point into.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    pub notes: Findings,
+    pub sources: Sources,
 }
 
 /// Error of packing. No file was written.
@@ -53,6 +64,9 @@ pub enum PackError {
          write it elsewhere, or as a `.bmad` file at the root of the package", path.display()
     )]
     Inside { path: PathBuf },
+    /// The package cannot be written for an older version.
+    #[error("the package cannot be written in format {version}: {reason}")]
+    Older { version: &'static str, reason: String },
     #[error("`{path}` of the package cannot be read: {error}")]
     Read { path: PackagePath, error: io::Error },
     /// The package needs ZIP64, which some tools do not support.
@@ -83,10 +97,21 @@ pub fn pack(
     output: PackOutput<'_>,
     limits: &PackageLimits,
 ) -> Result<PackResult, PackError> {
+    pack_as(input, output, limits, Minor::NEWEST)
+}
+
+/// Packs a package for runtimes that know the format up to a version; what that version does not know is left out.
+pub fn pack_as(
+    input: &Path,
+    output: PackOutput<'_>,
+    limits: &PackageLimits,
+    version: Minor,
+) -> Result<PackResult, PackError> {
+    let inspected = inspect(input, limits)?;
     if let PackOutput::File(path) = output {
         OutputFile::explicit(path)?.refuse_inside(input)?;
     }
-    pack_inspected(inspect(input, limits)?, Some(input), output, limits)
+    pack_version(inspected, Some(input), output, limits, version)
 }
 
 /// Packs a package that was inspected. The output must not lie inside the folder `input`.
@@ -96,27 +121,36 @@ pub fn pack_inspected(
     output: PackOutput<'_>,
     limits: &PackageLimits,
 ) -> Result<PackResult, PackError> {
-    let reject =
-        |findings, sources| Err(PackError::Rejected(Box::new(Rejection { findings, sources })));
+    pack_version(inspected, input, output, limits, Minor::NEWEST)
+}
+
+fn pack_version(
+    inspected: Inspected,
+    input: Option<&Path>,
+    output: PackOutput<'_>,
+    limits: &PackageLimits,
+    version: Minor,
+) -> Result<PackResult, PackError> {
     let Inspected { source: Some(source), package, findings, sources, .. } = inspected else {
-        return reject(inspected.findings, inspected.sources);
+        return Err(rejected(inspected.findings, inspected.sources));
     };
-    if package.is_none() && !only_integrity(&findings) {
-        return reject(findings, sources);
-    }
-    let digest = source.digest()?;
-    let sealed = Sealed::new(&source, digest)?;
-    let (package, findings, sources) = match package {
+    let mut known = match package {
         Some(package) => (package, findings, sources),
+        None if !only_integrity(&findings) => return Err(rejected(findings, sources)),
         // Packing replaces an outdated digest, so check the package with the new one.
-        None => {
-            let checked = check(&sealed, &runtime_version());
-            let Some(package) = checked.package else {
-                return reject(checked.findings, checked.sources);
-            };
-            (package, checked.findings, checked.sources)
-        }
+        None => checked(&Sealed::new(&source, Replaced::new(), source.digest()?)?)?,
     };
+    let (mut replaced, mut left_out) = (Replaced::new(), LeftOut::default());
+    if version < Minor::NEWEST {
+        (replaced, left_out) = rewrite(&known.0, &source, version)?;
+    }
+    let digest = source.digest_with(&replaced)?;
+    let is_rewritten = !replaced.is_empty();
+    let sealed = Sealed::new(&source, replaced, digest)?;
+    if is_rewritten {
+        known = checked(&sealed)?;
+    }
+    let (package, findings, sources) = known;
     let target = match output {
         PackOutput::File(path) => OutputFile::explicit(path)?,
         PackOutput::Folder(folder) => OutputFile::chosen(folder, package.manifest(), limits)?,
@@ -131,7 +165,34 @@ pub fn pack_inspected(
         packed_bytes,
         findings,
         sources,
+        left_out,
     })
+}
+
+fn rejected(findings: Findings, sources: Sources) -> PackError {
+    PackError::Rejected(Box::new(Rejection { findings, sources }))
+}
+
+/// Checks the package that is written.
+fn checked(sealed: &Sealed<'_>) -> Result<(Package, Findings, Sources), PackError> {
+    let checked = check(sealed, &runtime_version());
+    match checked.package {
+        Some(package) => Ok((package, checked.findings, checked.sources)),
+        None => Err(rejected(checked.findings, checked.sources)),
+    }
+}
+
+type Replaced = BTreeMap<PackagePath, Arc<[u8]>>;
+
+/// Rewrites the documents for an older version.
+fn rewrite(
+    package: &Package,
+    source: &Source,
+    version: Minor,
+) -> Result<(Replaced, LeftOut), PackError> {
+    let cannot = |reason| PackError::Older { version: version.as_str(), reason };
+    let OlderPackage { files, notes, sources } = older(package, source, version).map_err(cannot)?;
+    Ok((files, LeftOut { notes, sources }))
 }
 
 /// Returns true if the only errors concern the digest that packing replaces.
@@ -142,32 +203,35 @@ fn only_integrity(findings: &Findings) -> bool {
     })
 }
 
-/// Package with its digest in `bmad.json`.
+/// Package with its digest in `bmad.json`, and with the documents that replace others.
 struct Sealed<'a> {
     source: &'a Source,
     sizes: BTreeMap<PackagePath, u64>,
-    manifest: Arc<[u8]>,
+    replaced: Replaced,
 }
 
 impl<'a> Sealed<'a> {
-    fn new(source: &'a Source, digest: Digest) -> Result<Self, PackError> {
+    fn new(source: &'a Source, replaced: Replaced, digest: Digest) -> Result<Self, PackError> {
         let mut sizes = source.sizes().clone();
-        let path = sizes.get_key_value(MANIFEST).map(|(path, _)| path.clone());
+        for (path, content) in &replaced {
+            sizes.insert(path.clone(), content.len() as u64);
+        }
+        let mut sealed = Self { source, sizes, replaced };
+        let path = sealed.sizes.get_key_value(MANIFEST).map(|(path, _)| path.clone());
         // A package without a manifest has been rejected before.
-        let Some(path) = path else { return Ok(Self { source, sizes, manifest: Arc::default() }) };
-        let content = source.content(&path)?;
+        let Some(path) = path else { return Ok(sealed) };
+        let content = sealed.content(&path)?;
         let text = String::from_utf8_lossy(&content);
-        let sealed = with_integrity(&text, digest).unwrap_or_else(|| text.clone().into_owned());
-        let manifest: Arc<[u8]> = sealed.into_bytes().into();
-        sizes.insert(path, manifest.len() as u64);
-        Ok(Self { source, sizes, manifest })
+        let manifest = with_integrity(&text, digest).unwrap_or_else(|| text.clone().into_owned());
+        sealed.sizes.insert(path.clone(), manifest.len() as u64);
+        sealed.replaced.insert(path, manifest.into_bytes().into());
+        Ok(sealed)
     }
 
     fn content(&self, path: &PackagePath) -> Result<Arc<[u8]>, ReadError> {
-        if path.as_str() == MANIFEST {
-            Ok(self.manifest.clone())
-        } else {
-            self.source.content(path)
+        match self.replaced.get(path) {
+            Some(content) => Ok(content.clone()),
+            None => self.source.content(path),
         }
     }
 }
@@ -178,7 +242,10 @@ impl Files for Sealed<'_> {
     }
 
     fn read(&self, path: &PackagePath) -> Result<Arc<[u8]>, String> {
-        if path.as_str() == MANIFEST { Ok(self.manifest.clone()) } else { self.source.read(path) }
+        match self.replaced.get(path) {
+            Some(content) => Ok(content.clone()),
+            None => self.source.read(path),
+        }
     }
 }
 

@@ -35,7 +35,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("projects forget", &["crewagent projects forget my-app", "crewagent projects forget my-app-k3f9w --yes"]),
     ("package", &["crewagent package", "crewagent package validate my-workflow"]),
     ("package validate", &["crewagent package validate", "crewagent package validate my-workflow --format sarif --deny-warnings"]),
-    ("package pack", &["crewagent package pack", "crewagent package pack my-workflow -o release.bmad"]),
+    ("package pack", &["crewagent package pack", "crewagent package pack my-workflow -o release.bmad --format 1.2"]),
     ("package import", &["crewagent package import my-workflow-0.1.0.bmad", "crewagent package import my-app --dry-run"]),
     ("package convert", &["crewagent package convert my-app -o my-app-bmad.bmad", "crewagent package convert my-app -o my-package --module bmm --force"]),
     ("package list", &["crewagent package list", "crewagent package list --json"]),

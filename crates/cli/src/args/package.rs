@@ -90,9 +90,23 @@ pub(crate) struct PackArgs {
     /// The file to write [default: NAME-VERSION.bmad in the current folder]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Write the package in an older version of the format, without what that version does not know
+    #[arg(long, value_name = "VERSION", value_enum)]
+    pub(crate) format: Option<FormatVersion>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Version of the package format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum FormatVersion {
+    #[value(name = "1.1")]
+    V1_1,
+    #[value(name = "1.2")]
+    V1_2,
+    #[value(name = "1.3")]
+    V1_3,
 }
 
 #[derive(Debug, clap::Args)]

@@ -313,6 +313,8 @@ pub(super) const CHINESE: &[(&str, &str)] = &[
      "同时报告其他支持 1.1 格式的工具可能拒绝的内容"),
     ("The folder that holds bmad.json",
      "含有 bmad.json 的文件夹"),
+    ("Write the package in an older version of the format, without what that version does not know",
+     "以较旧的格式版本写出包，略去该版本不认识的内容"),
     ("The file to write [default: NAME-VERSION.bmad in the current folder]",
      "要写入的文件 [默认：当前文件夹中的 NAME-VERSION.bmad]"),
     ("Folders, .bmad or .zip files, BMAD projects, modules or skills",

@@ -18,6 +18,7 @@ mod interrupts;
 mod language;
 mod mcp;
 mod models;
+mod notes;
 mod record;
 mod records;
 mod removals;

@@ -1,4 +1,4 @@
-//! Gates: the menu at which a user decides how a node goes on, and what is saved when they do.
+//! Gates: the menu at which a user decides how a node is left, and what is saved when they do.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -62,7 +62,7 @@ pub enum OptionAction {
     Call,
     /// The model works on and asks again.
     Stay,
-    /// Goes on, and asks at no further gate of this workflow.
+    /// The node is left, and no further gate of this workflow asks.
     Yolo,
 }
 
@@ -134,7 +134,7 @@ pub struct GateSection {
     pub id: String,
     /// Path from the root of the project; that of `commit` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
+    #[schemars(with = "Option<NonBlank>")]
     pub to: Option<String>,
     /// Condition in prose; such a section may be left out with a reason.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -172,7 +172,7 @@ pub struct Edge {
     pub condition_expr: Option<Condition>,
     /// Format 1.3: key of the option of its node's gate that opens it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
+    #[schemars(with = "Option<NonBlank>")]
     pub gate: Option<String>,
 }
 

@@ -9,6 +9,7 @@ use semver::Version;
 use serde::Serialize;
 
 pub use self::config::{ConfigKey, ConfigKind, ConfigScope};
+pub(super) use self::config::{MAX_VALUE_BYTES, with_defaults};
 use super::blank::NonBlank;
 use super::versioned;
 use crate::diagnostic::Code;

@@ -76,6 +76,10 @@ pub struct WorkflowFront {
     /// Format 1.3: the document in which other tools read what is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mirror: Option<Mirror>,
+    /// Format 1.3: names with the values that they have in this document.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default, with = "Option<BTreeMap<String, String>>")]
+    pub bindings: BTreeMap<String, String>,
 }
 
 /// Document whose frontmatter lists what is done. The runtime writes it when a node is left.
@@ -185,6 +189,9 @@ impl WorkflowFront {
         let state_tools = object.ignorable("stateTools", reader, shape::string);
         let brief = object.open_since(Minor::V1_3, "brief", reader, shape::boolean);
         let mirror = object.open_since(Minor::V1_3, "mirror", reader, mirror);
+        let bindings = object.open_since(Minor::V1_3, "bindings", reader, |tree, reader| {
+            shape::map(tree, reader, shape::string)
+        });
         object.leave_open(reader);
         Some(Self {
             schema_version: schema_version?,
@@ -205,6 +212,7 @@ impl WorkflowFront {
             state_tools,
             brief: brief?.unwrap_or_default(),
             mirror: mirror?,
+            bindings: bindings?.unwrap_or_default(),
         })
     }
 }

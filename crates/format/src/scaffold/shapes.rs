@@ -8,7 +8,7 @@ pub enum WorkflowShape {
     Loop,
 }
 
-pub(super) struct NodePlan {
+pub(super) struct ScaffoldNode {
     pub(super) id: &'static str,
     pub(super) kind: &'static str,
     pub(super) title: &'static str,
@@ -20,13 +20,13 @@ pub(super) struct NodePlan {
     pub(super) completion: &'static str,
 }
 
-impl NodePlan {
+impl ScaffoldNode {
     pub(super) fn file(&self) -> String {
         format!("steps/{}.md", self.id)
     }
 }
 
-pub(super) struct EdgePlan {
+pub(super) struct ScaffoldEdge {
     pub(super) from: &'static str,
     pub(super) to: &'static str,
     pub(super) label: &'static str,
@@ -42,7 +42,7 @@ pub(super) struct EdgeCondition {
 }
 
 impl WorkflowShape {
-    pub(super) fn nodes(self) -> &'static [NodePlan] {
+    pub(super) fn nodes(self) -> &'static [ScaffoldNode] {
         match self {
             Self::Linear => LINEAR,
             Self::Branch => BRANCH,
@@ -50,7 +50,7 @@ impl WorkflowShape {
         }
     }
 
-    pub(super) fn edges(self) -> &'static [EdgePlan] {
+    pub(super) fn edges(self) -> &'static [ScaffoldEdge] {
         match self {
             Self::Linear => LINEAR_EDGES,
             Self::Branch => BRANCH_EDGES,
@@ -75,11 +75,11 @@ impl WorkflowShape {
     }
 }
 
-const fn next(from: &'static str, to: &'static str) -> EdgePlan {
-    EdgePlan { from, to, label: "next", is_default: false, when: None }
+const fn next(from: &'static str, to: &'static str) -> ScaffoldEdge {
+    ScaffoldEdge { from, to, label: "next", is_default: false, when: None }
 }
 
-const ASK: NodePlan = NodePlan {
+const ASK: ScaffoldNode = ScaffoldNode {
     id: "step-01-ask",
     kind: "step",
     title: "Ask for the request",
@@ -91,7 +91,7 @@ const ASK: NodePlan = NodePlan {
     completion: "`topic` is a short name for the request. `artifacts/request.md` holds the request as one paragraph, then a list of what is known and a list of what is open.",
 };
 
-const END: NodePlan = NodePlan {
+const END: ScaffoldNode = ScaffoldNode {
     id: "end-99",
     kind: "end",
     title: "Wrap up",
@@ -103,9 +103,9 @@ const END: NodePlan = NodePlan {
     completion: "Your last words tell the user both.",
 };
 
-const LINEAR: &[NodePlan] = &[
+const LINEAR: &[ScaffoldNode] = &[
     ASK,
-    NodePlan {
+    ScaffoldNode {
         id: "step-02-write",
         kind: "step",
         title: "Write the brief",
@@ -119,12 +119,12 @@ const LINEAR: &[NodePlan] = &[
     END,
 ];
 
-const LINEAR_EDGES: &[EdgePlan] =
+const LINEAR_EDGES: &[ScaffoldEdge] =
     &[next("step-01-ask", "step-02-write"), next("step-02-write", "end-99")];
 
-const BRANCH: &[NodePlan] = &[
+const BRANCH: &[ScaffoldNode] = &[
     ASK,
-    NodePlan {
+    ScaffoldNode {
         id: "decide-02-depth",
         kind: "decision",
         title: "Quick or thorough",
@@ -135,7 +135,7 @@ const BRANCH: &[NodePlan] = &[
         instructions: "1. A request that one person can finish in a day is `quick`. One that touches several people, systems or deadlines is `thorough`.\n2. If `artifacts/request.md` does not make it clear, ask the user and wait.",
         completion: "`depth` is `quick` or `thorough`, and the reason of the decision names the evidence.",
     },
-    NodePlan {
+    ScaffoldNode {
         id: "step-03-quick",
         kind: "step",
         title: "Plan quickly",
@@ -146,7 +146,7 @@ const BRANCH: &[NodePlan] = &[
         instructions: "1. Plan what `artifacts/request.md` asks for, and nothing else.",
         completion: "`artifacts/plan.md` says the result in one sentence, then at most five actions in order, each with a way to see that it is done.",
     },
-    NodePlan {
+    ScaffoldNode {
         id: "step-03-thorough",
         kind: "step",
         title: "Plan thoroughly",
@@ -160,9 +160,9 @@ const BRANCH: &[NodePlan] = &[
     END,
 ];
 
-const BRANCH_EDGES: &[EdgePlan] = &[
+const BRANCH_EDGES: &[ScaffoldEdge] = &[
     next("step-01-ask", "decide-02-depth"),
-    EdgePlan {
+    ScaffoldEdge {
         from: "decide-02-depth",
         to: "step-03-quick",
         label: "quick",
@@ -173,7 +173,7 @@ const BRANCH_EDGES: &[EdgePlan] = &[
             value: "quick",
         }),
     },
-    EdgePlan {
+    ScaffoldEdge {
         from: "decide-02-depth",
         to: "step-03-thorough",
         label: "thorough",
@@ -188,9 +188,9 @@ const BRANCH_EDGES: &[EdgePlan] = &[
     next("step-03-thorough", "end-99"),
 ];
 
-const LOOP: &[NodePlan] = &[
+const LOOP: &[ScaffoldNode] = &[
     ASK,
-    NodePlan {
+    ScaffoldNode {
         id: "step-02-draft",
         kind: "step",
         title: "Draft",
@@ -201,7 +201,7 @@ const LOOP: &[NodePlan] = &[
         instructions: "1. Write what `artifacts/request.md` asks for. Where a fact is missing, say so in the text.",
         completion: "`artifacts/draft.md` is the whole document, without placeholders.",
     },
-    NodePlan {
+    ScaffoldNode {
         id: "decide-03-review",
         kind: "decision",
         title: "Review",
@@ -212,7 +212,7 @@ const LOOP: &[NodePlan] = &[
         instructions: "1. Judge `artifacts/draft.md` by what `artifacts/request.md` asks for.\n2. After three rounds, only findings that would mislead a reader count.",
         completion: "`verdict` is `approved` when nothing must change, else `revise`. `artifacts/review.md` has at most five findings of this round, each with the place, the problem and a suggestion.",
     },
-    NodePlan {
+    ScaffoldNode {
         id: "step-04-revise",
         kind: "step",
         title: "Revise",
@@ -226,10 +226,10 @@ const LOOP: &[NodePlan] = &[
     END,
 ];
 
-const LOOP_EDGES: &[EdgePlan] = &[
+const LOOP_EDGES: &[ScaffoldEdge] = &[
     next("step-01-ask", "step-02-draft"),
     next("step-02-draft", "decide-03-review"),
-    EdgePlan {
+    ScaffoldEdge {
         from: "decide-03-review",
         to: "end-99",
         label: "approved",
@@ -240,7 +240,7 @@ const LOOP_EDGES: &[EdgePlan] = &[
             value: "approved",
         }),
     },
-    EdgePlan {
+    ScaffoldEdge {
         from: "decide-03-review",
         to: "step-04-revise",
         label: "revise",
@@ -251,7 +251,7 @@ const LOOP_EDGES: &[EdgePlan] = &[
             value: "revise",
         }),
     },
-    EdgePlan {
+    ScaffoldEdge {
         from: "step-04-revise",
         to: "decide-03-review",
         label: "again",

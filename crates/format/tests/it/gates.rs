@@ -3,7 +3,9 @@
 use crewagent_format::package::Package;
 use crewagent_format::package::gate::{Commit, CommitPlace, GateSection, OptionAction};
 use crewagent_format::package::manifest::{ConfigKind, ConfigScope};
-use crewagent_testkit::fixture::{checked, lines};
+use crewagent_format::package::older::older;
+use crewagent_format::version::Minor;
+use crewagent_testkit::fixture::{checked, example, lines};
 use crewagent_testkit::package::MemoryFiles;
 use serde_json::{Value as Json, json};
 
@@ -214,4 +216,239 @@ fn a_gate_that_does_not_fit_is_refused() {
     let mut files = gated();
     set(&mut files, GRAPH, &format!("{option}/does"), json!("stay"));
     check_lines(&files, &["may not have the key `call`"]);
+}
+
+/// Changes one value of the package with every key, and checks the codes of the findings.
+#[track_caller]
+fn check_change(file: &str, pointer: &str, value: Json, expected: &[&str]) {
+    let mut files = gated();
+    set(&mut files, file, pointer, value);
+    let found = checked(&files);
+    let codes: Vec<_> = found.findings.counts().keys().map(|code| code.as_str()).collect();
+    assert_eq!(codes, expected, "{pointer}: {:#?}", lines(&found));
+}
+
+#[test]
+fn options_and_edges_belong_together() {
+    let gate = |options: Json| json!({ "options": options });
+    let option = |key: &str, does: &str| json!({ "key": key, "label": key, "does": does });
+    let check = |options: Json, expected: &[&str]| {
+        check_change(GRAPH, "/nodes/0/gate", gate(options), expected);
+    };
+    check(json!([option("C", "edge")]), &[]);
+    check(json!([option("C", "edge"), option("R", "stay")]), &[]);
+    check(json!([option("C", "edge"), option("c", "stay")]), &["BM522"]);
+    check(json!([option("C", "stay")]), &["BM523"]);
+    check(json!([option("N", "edge")]), &["BM523"]);
+    check(json!([option("C", "edge"), option("N", "edge")]), &["BM524"]);
+    let after = |keys: Json| json!([{ "key": "C", "label": "C", "does": "edge", "after": keys }]);
+    check(after(json!([])), &[]);
+    check(after(json!(["C"])), &["BM523"]);
+    check(after(json!(["Z"])), &["BM523"]);
+    let call = |to: &str| json!([option("C", "edge"), { "key": "A", "label": "A", "does": "call", "call": to }]);
+    check(call("deepen"), &[]);
+    check(call("nowhere"), &["BM801"]);
+    check_change(GRAPH, "/edges/0/gate", json!("X"), &["BM523"]);
+    check_change(GRAPH, "/nodes/0/calls", json!(["nowhere"]), &["BM801"]);
+    let second =
+        json!({ "from": "vision", "to": "done", "label": "C2", "gate": "C", "isDefault": true });
+    check_change(GRAPH, "/edges/-", second, &["BM524"]);
+}
+
+#[test]
+fn what_needs_the_user_or_the_model_stands_where_they_are() {
+    let gate = json!({ "options": [{ "key": "S", "label": "S", "does": "stay" }] });
+    check_change(GRAPH, "/nodes/1/gate", gate, &["BM526"]);
+    check_change(GRAPH, "/nodes/1/waitsForUser", json!(true), &["BM526"]);
+    check_change(GRAPH, "/nodes/0/auto", json!(true), &["BM527"]);
+}
+
+#[test]
+fn the_runtime_writes_only_files_of_the_project() {
+    let commit = |to: &str| json!([{ "to": to }]);
+    for good in
+        ["artifacts/x.md", "docs/x.md", "@project/x.md", "{project-root}/{level}/x.md", "{date}.md"]
+    {
+        check_change(GRAPH, "/nodes/0/gate/commit", commit(good), &[]);
+    }
+    for bad in
+        ["../x.md", "/etc/x", "@pkg/x.md", "{state-root}/x.md", "artifacts/", ".", "a\\b", "a\nb"]
+    {
+        check_change(GRAPH, "/nodes/0/gate/commit", commit(bad), &["BM525"]);
+        check_change(GRAPH, "/nodes/0/gate/sections/0/to", json!(bad), &["BM525"]);
+    }
+    check_change(GRAPH, "/nodes/0/gate/commit", commit("artifacts/{nobody}.md"), &["BM521"]);
+    // A step's own binding is a name, too.
+    check_change(GRAPH, "/nodes/0/gate/commit", commit("artifacts/{next}.md"), &[]);
+    let twice = json!([{ "id": "a" }, { "id": "A" }]);
+    check_change(GRAPH, "/nodes/0/gate/sections", twice, &["BM528"]);
+}
+
+#[test]
+fn outputs_lie_in_the_roots_of_artifacts() {
+    let output = |path: &str| json!([path]);
+    for good in ["artifacts/x.md", "{output_folder}/x.md", "out/x.md", "{{output_folder}}/a/b.md"] {
+        check_change(GRAPH, "/nodes/0/outputs", output(good), &[]);
+    }
+    check_change(GRAPH, "/nodes/0/outputs", output("docs/x.md"), &["BM519"]);
+    check_change(GRAPH, "/nodes/0/outputs", output("{level}/x.md"), &["BM519"]);
+    check_change(GRAPH, "/nodes/0/outputs", output("{output_folder}/{nobody}.md"), &["BM521"]);
+    check_change("bmad.json", "/artifactRoots", json!([]), &["BM519"]);
+}
+
+#[test]
+fn configuration_has_names_values_and_folders() {
+    let config = |more: Json| json!([{ "name": "output_folder", "default": "out" }, { "name": "level" }, more]);
+    let check = |more: Json, expected: &[&str]| {
+        check_change("bmad.json", "/config", config(more), expected);
+    };
+    check(json!({ "name": "x", "default": "b", "choices": ["a", "b"] }), &[]);
+    check(json!({ "name": "x", "default": "c", "choices": ["a", "b"] }), &["BM408"]);
+    check(json!({ "name": "x", "default": "a\nb" }), &["BM408"]);
+    check(json!({ "name": "x", "default": "a".repeat(1025) }), &["BM408"]);
+    check(json!({ "name": "level" }), &["BM407"]);
+    check(json!({ "name": "two words" }), &["BM305"]);
+    check(json!({ "name": "" }), &["BM305"]);
+    for (roots, expected) in [
+        (json!(["artifacts", "{output_folder}", "{project-root}/docs"]), &[][..]),
+        (json!(["{output_folder}", "../x"]), &["BM410"]),
+        (json!(["{output_folder}", "."]), &["BM410"]),
+        (json!(["{output_folder}", "@pkg/x"]), &["BM410"]),
+        (json!(["{output_folder}", "{nobody}"]), &["BM410"]),
+    ] {
+        check_change("bmad.json", "/artifactRoots", roots, expected);
+    }
+    check_change("bmad.json", "/aliases", json!({ "_bmad": "bmad/core" }), &[]);
+    check_change("bmad.json", "/aliases", json!({ "_bmad": "gone" }), &["BM409"]);
+    check_change("bmad.json", "/aliases", json!({ "_bmad": "import.json" }), &["BM409"]);
+    check_change("bmad.json", "/aliases", json!({ "a/b": "bmad" }), &["BM409"]);
+    check_change("bmad.json", "/aliases", json!({ "_bmad": "../bmad" }), &["BM214"]);
+    check_change("bmad.json", "/provenance", json!("gone.json"), &["BM202"]);
+    check_change("bmad.json", "/configFrom", json!(["npm"]), &["BM306"]);
+}
+
+#[test]
+fn a_mirror_names_nodes_and_a_file() {
+    let check = |written: &str, expected: &[&str]| {
+        let mut files = gated();
+        let text = files.text("workflow.md");
+        let (before, rest) = text.split_once("mirror:").unwrap();
+        let (_, after) = rest.split_once('\n').unwrap();
+        files.put("workflow.md", format!("{before}mirror: {written}\n{after}")).unwrap();
+        let found = checked(&files);
+        let codes: Vec<_> = found.findings.counts().keys().map(|code| code.as_str()).collect();
+        assert_eq!(codes, expected, "{written}: {:#?}", lines(&found));
+    };
+    check("{ file: a.md, key: done, values: { vision: a, done: 3 } }", &[]);
+    check("", &[]);
+    check("{ file: a.md, key: done, values: { gone: 1 } }", &["BM617"]);
+    check("{ file: ../a.md, key: done, values: {} }", &["BM525"]);
+    check("{ file: \"{nobody}.md\", key: done, values: {} }", &["BM521"]);
+    check("{ file: a.md, key: done, values: { vision: [1] } }", &["BM303"]);
+    check("{ file: a.md, values: {} }", &["BM302"]);
+}
+
+#[test]
+fn a_gate_ends_a_loop_like_a_decision() {
+    let mut files = gated();
+    let options = json!([
+        { "key": "C", "label": "Continue", "does": "edge" },
+        { "key": "R", "label": "Again", "does": "edge" }
+    ]);
+    set(&mut files, GRAPH, "/nodes/0/gate/options", options);
+    set(&mut files, GRAPH, "/edges/0/isDefault", json!(true));
+    let mut again = json!({ "from": "vision", "to": "vision", "label": "R", "gate": "R" });
+    set(&mut files, GRAPH, "/edges/-", again.clone());
+    check_lines(&files, &[]);
+    let mut files = gated();
+    set(&mut files, GRAPH, "/edges/0/isDefault", json!(true));
+    again.as_object_mut().unwrap().shift_remove("gate");
+    set(&mut files, GRAPH, "/edges/-", again);
+    check_lines(&files, &["BM517"]);
+}
+
+/// Rewrites a package for an older version, and checks the result.
+#[track_caller]
+fn rewritten(files: &MemoryFiles, version: Minor) -> (MemoryFiles, Vec<String>) {
+    let package = checked(files).package.unwrap();
+    let older = older(&package, files, version).unwrap();
+    let mut result = files.clone();
+    for (path, content) in &older.files {
+        result.put(path.as_str(), content.to_vec()).unwrap();
+    }
+    let again = checked(&result);
+    assert!(!again.findings.has_errors(), "{:#?}", lines(&again));
+    let notes = older.notes.iter().map(|note| note.message.clone());
+    (result, notes.collect())
+}
+
+#[test]
+fn an_older_version_leaves_out_what_it_does_not_know_and_says_so() {
+    let (result, notes) = rewritten(&gated(), Minor::V1_2);
+    let mut left: Vec<_> =
+        notes.iter().filter_map(|note| note.strip_prefix('`')?.split('`').next()).collect();
+    left.sort_unstable();
+    let expected = [
+        "aliases",
+        "artifactRoots",
+        "auto",
+        "bindings",
+        "brief",
+        "calls",
+        "capabilities",
+        "config",
+        "configFrom",
+        "gate",
+        "gate",
+        "maxVisits",
+        "mirror",
+        "needs",
+        "provenance",
+        "resumeOnly",
+        "source",
+        "waitsForUser",
+        "yolo",
+    ];
+    assert_eq!(left, expected);
+    let package = checked(&result).package.unwrap();
+    let workflow = &package.workflows()[0];
+    assert_eq!(package.manifest().schema_version.to_string(), "1.2");
+    assert_eq!(workflow.graph.nodes()[0].outputs, ["out/brief.md"]);
+    let edge = &workflow.graph.edges()[0];
+    assert_eq!(edge.condition_text.as_deref(), Some("the user chose \"Continue\""));
+    assert!(result.text("steps/vision.md").contains("source: { file: a.md"));
+    for file in
+        ["bmad.json", "agents.json", GRAPH, "workflow.md", "steps/vision.md", "steps/done.md"]
+    {
+        assert!(!result.text(file).contains("1.3"), "{file}");
+    }
+}
+
+#[test]
+fn an_output_without_a_name_is_not_asked_for_in_an_older_version() {
+    let mut files = gated();
+    set(
+        &mut files,
+        GRAPH,
+        "/nodes/0/outputs",
+        json!(["{output_folder}/{date}.md", "out/{level}.md"]),
+    );
+    let (result, notes) = rewritten(&files, Minor::V1_2);
+    let package = checked(&result).package.unwrap();
+    assert_eq!(package.workflows()[0].graph.nodes()[0].outputs, ["out/high.md"]);
+    assert!(notes.iter().any(|note| note.contains("`out/{date}.md`")), "{notes:#?}");
+}
+
+#[test]
+fn in_1_1_the_steps_name_the_workflows_that_are_called() {
+    let files = example("nested-review");
+    let (result, notes) = rewritten(&files, Minor::V1_1);
+    assert_eq!(notes, Vec::<String>::new());
+    let calls = |files: &MemoryFiles| {
+        let package = checked(files).package.unwrap();
+        package.workflows().iter().map(|workflow| workflow.calls.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(calls(&result), calls(&files));
+    let (same, notes) = rewritten(&files, Minor::V1_2);
+    assert!(same == files && notes.is_empty());
 }

@@ -281,7 +281,9 @@ fn a_second_reader_agrees_on_every_template() {
 
 #[test]
 fn a_package_is_written_as_it_was_read() {
-    for name in ["create-story-micro", "hello-branch", "multi-workflows", "nested-review"] {
+    for name in
+        ["create-story-micro", "hello-branch", "market-stall", "multi-workflows", "nested-review"]
+    {
         let mut files = example(name);
         let first = checked(&files).package.unwrap();
         let write = |files: &mut MemoryFiles, package: &crewagent_format::package::Package| {

@@ -6,7 +6,9 @@ use crewagent_testkit::package::MemoryFiles;
 
 #[test]
 fn the_examples_are_clean() {
-    for name in ["create-story-micro", "hello-branch", "multi-workflows", "nested-review"] {
+    for name in
+        ["create-story-micro", "hello-branch", "market-stall", "multi-workflows", "nested-review"]
+    {
         let checked = checked(&example(name));
         assert_eq!(lines(&checked), Vec::<String>::new(), "{name}");
         assert!(checked.package.is_some());

@@ -14,7 +14,7 @@ use super::entry::Method;
 use super::handle::{ArchiveHandle, ArchiveWindow};
 use super::magic::not_an_archive;
 use super::raw::{RECORD, RECORD_LEN, short};
-use crate::gate::{DeclaredKind, Gate, bad_name, printable, special};
+use crate::gate::{DeclaredKind, EntryGate, bad_name, printable, special};
 use crate::limits::{PackageLimits, bytes, is_suspicious};
 use crate::litter::is_litter;
 
@@ -59,7 +59,7 @@ pub(super) struct Directory {
 /// Reads the directory. Returns `None` if it is unreadable, or must not be read further.
 pub(super) fn read(
     handle: &ArchiveHandle,
-    gate: &mut Gate<'_>,
+    gate: &mut EntryGate<'_>,
     limits: &PackageLimits,
 ) -> io::Result<Option<Directory>> {
     if !gate.container(handle.len()) {
@@ -124,7 +124,7 @@ pub(super) fn read(
 }
 
 /// Adds the finding that the archive as a whole cannot be trusted, so its entries do not matter.
-fn refuse(gate: &mut Gate<'_>, why: &str) -> Option<Directory> {
+fn refuse(gate: &mut EntryGate<'_>, why: &str) -> Option<Directory> {
     gate.findings.push(untrusted(why));
     None
 }
@@ -162,7 +162,7 @@ fn plain(words: &str) -> String {
 fn examine(
     entry: &ZipFileEntry<'_>,
     directory: &mut Directory,
-    gate: &mut Gate<'_>,
+    gate: &mut EntryGate<'_>,
     limits: &PackageLimits,
 ) {
     let shown = printable(entry.name_raw());
@@ -230,7 +230,7 @@ fn examine(
 fn check_packing(
     entry: &ZipFileEntry<'_>,
     shown: &str,
-    gate: &mut Gate<'_>,
+    gate: &mut EntryGate<'_>,
     limits: &PackageLimits,
 ) {
     let raw = raw_method(entry.compression());

@@ -11,7 +11,7 @@ use crewagent_format::diagnostic::{Diagnostic, Location};
 use super::directory::{Directory, DirectoryEntry, contradiction, untrusted};
 use super::handle::{ArchiveHandle, ArchiveWindow};
 use super::raw::{Central, Extra, long, same_shape, short, wide};
-use crate::gate::Gate;
+use crate::gate::EntryGate;
 
 const HEADER: &[u8; 4] = b"PK\x03\x04";
 const HEADER_LEN: usize = 30;
@@ -37,7 +37,7 @@ pub(super) struct Places {
 pub(super) fn check(
     handle: &ArchiveHandle,
     directory: &mut Directory,
-    gate: &mut Gate<'_>,
+    gate: &mut EntryGate<'_>,
 ) -> io::Result<Places> {
     let mut window = ArchiveWindow::new(handle);
     let mut buffer = Vec::new();
@@ -65,7 +65,11 @@ pub(super) fn check(
     Ok(Places { apart, uncovered: uncovered(&ranges, directory.start) })
 }
 
-fn check_apart(ranges: &[(Range<u64>, usize)], directory: &Directory, gate: &mut Gate<'_>) -> bool {
+fn check_apart(
+    ranges: &[(Range<u64>, usize)],
+    directory: &Directory,
+    gate: &mut EntryGate<'_>,
+) -> bool {
     let mut apart = true;
     // The entry that extends furthest so far.
     let mut furthest: Option<&(Range<u64>, usize)> = None;

@@ -15,7 +15,7 @@ use crewagent_format::path::{PackagePath, PathError};
 use super::{ForeignFiles, SourceSelection};
 use crate::SourceError;
 use crate::folder::{changed, read_whole, special_kind};
-use crate::gate::{DeclaredKind, Gate, bad_name, printable, special};
+use crate::gate::{DeclaredKind, EntryGate, bad_name, printable, special};
 use crate::limits::PackageLimits;
 use crate::litter::is_litter;
 
@@ -81,7 +81,7 @@ impl ForeignFolder {
         let mut walk = ForeignWalk {
             folder: self,
             selection,
-            gate: Gate::new(limits),
+            gate: EntryGate::new(limits),
             places: BTreeMap::new(),
             links_outside: Vec::new(),
             folders: vec![WalkedFolder::default()],
@@ -142,7 +142,7 @@ struct WalkedFolder {
 struct ForeignWalk<'a> {
     folder: &'a ForeignFolder,
     selection: &'a dyn SourceSelection,
-    gate: Gate<'a>,
+    gate: EntryGate<'a>,
     places: BTreeMap<PackagePath, FilePlace>,
     links_outside: Vec<String>,
     /// Folders still to be listed.

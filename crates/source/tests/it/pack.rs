@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use crewagent_format::diagnostic::Code;
 use crewagent_format::package::Files;
+use crewagent_format::version::Minor;
 use crewagent_source::PackageLimits;
 use crewagent_source::inspect::inspect;
-use crewagent_source::pack::{PackError, PackOutput, PackResult, pack};
+use crewagent_source::pack::{PackError, PackOutput, PackResult, pack, pack_as};
 
 use crate::support::{describe, package, scratch, snapshot, write, write_all};
 
@@ -311,4 +313,24 @@ fn a_name_that_was_not_asked_for_replaces_only_the_same_package() {
     // The folder itself is the destination.
     let within = pack(&flow, PackOutput::Folder(&flow), &PackageLimits::default()).unwrap();
     assert_eq!(within.path, flow.join("my-flow-1.0.0.bmad"));
+}
+
+#[test]
+fn a_package_for_an_older_version_is_whole_without_what_that_version_does_not_know() {
+    let scratch = scratch();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/examples/market-stall");
+    let limits = PackageLimits::default();
+    for version in [Minor::V1_2, Minor::V1_1] {
+        let out = scratch.path().join(format!("{}.bmad", version.as_str()));
+        let packed = pack_as(&folder, PackOutput::File(&out), &limits, version).unwrap();
+        assert!(packed.left_out.notes.counts()[&Code::LeftOut] > 10);
+        assert!(!packed.findings.has_errors());
+        let inspected = inspect(&out, &limits).unwrap();
+        let manifest = inspected.package.unwrap().manifest().clone();
+        assert_eq!(manifest.schema_version.minor(), version);
+        assert_eq!(manifest.integrity.unwrap().sha256, Some(packed.digest));
+    }
+    let out = scratch.path().join("new.bmad");
+    let packed = pack_as(&folder, PackOutput::File(&out), &limits, Minor::V1_3).unwrap();
+    assert!(packed.left_out.notes.is_empty() && packed.findings.is_empty());
 }

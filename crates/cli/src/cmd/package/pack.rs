@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use crewagent_engine::store::Store;
+use crewagent_format::version::Minor;
 use crewagent_source::bytes;
-use crewagent_source::pack::{PackError, PackOutput, pack};
+use crewagent_source::pack::{LeftOut, PackError, PackOutput, pack_as};
 use serde_json::json;
 
-use crate::args::PackArgs;
+use crate::args::{FormatVersion, PackArgs};
 use crate::console::Console;
 use crate::language::{say, text};
 use crate::outcome::{Outcome, UsageError};
 use crate::paint::{self, GOOD, NAME, QUIET};
-use crate::render::{self, ReportOptions};
+use crate::render::{self, Amount, ReportOptions};
 
 pub(super) fn run(
     args: &PackArgs,
@@ -28,9 +29,19 @@ pub(super) fn run(
         .into());
     }
     let output = args.output.as_deref().map_or(PackOutput::Folder(Path::new("")), PackOutput::File);
-    match pack(&args.folder, output, &store.settings().import) {
+    let version = match args.format {
+        Some(FormatVersion::V1_1) => Minor::V1_1,
+        Some(FormatVersion::V1_2) => Minor::V1_2,
+        Some(FormatVersion::V1_3) | None => Minor::V1_3,
+    };
+    match pack_as(&args.folder, output, &store.settings().import, version) {
         Ok(packed) => {
-            if !packed.findings.is_empty() {
+            let LeftOut { notes, sources } = &packed.left_out;
+            if !notes.is_empty() {
+                let options = ReportOptions { amount: Amount::All, ..ReportOptions::ASIDE };
+                render::findings(&shown, notes, sources, options, console);
+            }
+            if packed.findings.needs_attention() {
                 render::findings(
                     &shown,
                     &packed.findings,
@@ -46,6 +57,7 @@ pub(super) fn run(
                     "files": packed.files,
                     "bytes": packed.unpacked_bytes,
                     "packedBytes": packed.packed_bytes,
+                    "leftOut": notes.iter().map(|note| super::validate::finding(note, &shown)).collect::<Vec<_>>(),
                 })));
                 return Ok(Outcome::Done);
             }

@@ -77,6 +77,9 @@ pub(super) fn pack(error: &PackError) -> String {
             "`{}` 在包的文件夹里，下次打包会把它也包进去；请写到别处，或作为包根目录下的 `.bmad` 文件",
             path.display()
         ),
+        PackError::Older { version, reason } => {
+            format!("不能以 {version} 版格式写出包：{reason}")
+        }
         PackError::Read { path, error } => {
             format!("无法读取包中的 `{path}`：{}", io_error(error))
         }

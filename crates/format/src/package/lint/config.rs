@@ -6,16 +6,10 @@ use super::paths;
 use crate::diagnostic::{Code, Diagnostic, Findings, Location};
 use crate::package::document::Document;
 use crate::package::files::Files;
-use crate::package::manifest::{ConfigKey, ManifestDraft};
+use crate::package::manifest::{ConfigKey, MAX_VALUE_BYTES, ManifestDraft, with_defaults};
 use crate::path::PackagePath;
 use crate::placeholder;
 use crate::wording::{quoted, ticked};
-
-/// Maximum length of a configured value.
-const MAX_VALUE_BYTES: usize = 1024;
-
-/// Depth to which values that name other keys are filled in.
-const MAX_DEPTH: usize = 8;
 
 /// Names that have a value in every run of the package, before a step sets a variable.
 pub(super) struct BoundNames<'m> {
@@ -48,21 +42,7 @@ impl<'m> BoundNames<'m> {
 
     /// Fills in defaults, so that paths can be compared. A name without a default stays.
     pub(super) fn filled(&self, path: &str) -> String {
-        let mut text = path.to_owned();
-        for _ in 0..MAX_DEPTH {
-            let next = placeholder::fill(&text, |name| {
-                self.keys.iter().find(|key| key.name == name)?.default.as_deref()
-            });
-            if next == text || next.len() > MAX_VALUE_BYTES {
-                break;
-            }
-            text = next;
-        }
-        // A path that begins with the project anew is one of the project.
-        match text.rfind("{project-root}") {
-            Some(at) => text.split_off(at),
-            None => text,
-        }
+        with_defaults(self.keys, path, None)
     }
 }
 

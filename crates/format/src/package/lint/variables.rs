@@ -142,7 +142,8 @@ fn mirror(workflow: &WorkflowDraft, names: &FileNames<'_>, findings: &mut Findin
     let front = template.front.as_ref();
     let Some(mirror) = front.and_then(|front| front.mirror.as_ref()) else { return };
     let place = || template.document.place(&["mirror".into(), "file".into()]);
-    names.check("the file", &mirror.file, &BTreeMap::new(), place, findings);
+    let own = front.map(|front| &front.bindings);
+    names.check("the file", &mirror.file, own.unwrap_or(&BTreeMap::new()), place, findings);
 }
 
 /// Returns the part of a variable's name that conditions read.

@@ -1,10 +1,13 @@
 //! Configuration of a package: names whose values are fixed for a run.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnostic::Code;
 use crate::package::manifest::Manifest;
+use crate::placeholder;
 use crate::shape::{self, Object, ShapeReader};
 use crate::syntax::Tree;
 use crate::wording::quoted;
@@ -35,6 +38,9 @@ pub struct ConfigKey {
     #[schemars(default)]
     pub choices: Vec<String>,
 }
+
+/// Maximum length of a configured value.
+pub(in crate::package) const MAX_VALUE_BYTES: usize = 1024;
 
 /// Pattern of a name that can stand in braces.
 const NAME: &str = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$";
@@ -96,6 +102,43 @@ impl Manifest {
             return vec!["artifacts"];
         }
         self.artifact_roots.iter().map(String::as_str).collect()
+    }
+
+    /// Fills the defaults of the configuration into the path of a file; `own` are names that a step binds. A name without
+    /// a value stays.
+    pub(in crate::package) fn with_defaults(
+        &self,
+        path: &str,
+        own: Option<&BTreeMap<String, String>>,
+    ) -> String {
+        with_defaults(&self.config, path, own)
+    }
+}
+
+/// Depth to which values that name other keys are filled in.
+const MAX_DEPTH: usize = 8;
+
+/// Fills defaults into the path of a file, so that a path that begins at the root of the project is one of it.
+pub(in crate::package) fn with_defaults(
+    keys: &[ConfigKey],
+    path: &str,
+    own: Option<&BTreeMap<String, String>>,
+) -> String {
+    let mut text = path.to_owned();
+    for _ in 0..MAX_DEPTH {
+        let next = placeholder::fill(&text, |name| {
+            let bound = own.and_then(|own| own.get(name));
+            let default = || keys.iter().find(|key| key.name == name)?.default.as_ref();
+            bound.or_else(default).map(String::as_str)
+        });
+        if next == text || next.len() > MAX_VALUE_BYTES {
+            break;
+        }
+        text = next;
+    }
+    match text.rfind("{project-root}") {
+        Some(at) => text.split_off(at),
+        None => text,
     }
 }
 
