@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crewagent_format::code::Code;
 use crewagent_format::frontmatter::Frontmatter;
 use crewagent_format::syntax::Value;
 use serde_json::Value as Json;
@@ -65,12 +66,14 @@ impl Document {
             Err(errors) => match fences(text) {
                 None => Self::with_body(text, Vec::new(), None, 0),
                 Some((start, end, body)) => {
+                    let doubles = errors.iter().all(|error| error.code == Code::DuplicateKey);
                     let line = errors
                         .first()
                         .map_or(1, |error| LineCounter::default().line_of(text, error.span.start));
                     let reason = errors.into_iter().next().map(|error| error.message);
                     let keys = keys_by_line(text.get(start..end).unwrap_or_default());
-                    let unreadable = Some((line, reason.unwrap_or_default()));
+                    // A key that stands twice does not make the rest unreadable.
+                    let unreadable = (!doubles).then(|| (line, reason.unwrap_or_default()));
                     Self::with_body(text, keys, unreadable, body)
                 }
             },
