@@ -70,7 +70,7 @@ impl Adoption {
         let option = |value: &str, label: String| QuestionOption {
             value: value.to_owned(),
             label: Some(label),
-            description: None,
+            ..QuestionOption::default()
         };
         let mut options = vec![
             option(GO_ON, format!("Go on at {}", self.next)),
@@ -87,9 +87,7 @@ impl Adoption {
             ),
             kind: QuestionKind::Choice,
             options,
-            multi: false,
-            schema: None,
-            approval: None,
+            ..Question::default()
         }
     }
 

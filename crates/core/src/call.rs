@@ -9,6 +9,7 @@ mod arguments;
 mod ask;
 pub mod content_report;
 mod files;
+mod gate;
 mod holes;
 pub mod names;
 mod params;
@@ -29,6 +30,7 @@ mod tests_repair;
 use crewagent_format::integrity::Digest;
 use crewagent_format::wording::{nearest, one_line, quoted, ticked};
 
+use crate::draft::DraftName;
 use crate::policy::Policy;
 use crate::policy::rules::Verdict;
 use crate::question::Question;
@@ -50,6 +52,7 @@ pub enum Call {
     Move(MoveCall),
     Delete(DeleteCall),
     AskUser(Question),
+    Gate(Box<GateCall>),
     State(Box<StateCall>),
 }
 
@@ -90,11 +93,45 @@ pub struct SearchCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteCall {
     pub path: WritablePath,
-    /// Text of the file, or the text to append.
+    /// Text of the file, or the text to append; blank if texts are copied.
     pub content: String,
     pub mode: WriteMode,
     /// Digest that the file must have.
     pub if_match: Option<Digest>,
+    /// Texts of other files that are written instead of a content, one after the other.
+    pub copies: Vec<TextCopy>,
+}
+
+/// Text of another file that goes into a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextCopy {
+    pub from: VPath,
+    /// Digest that the other file must have.
+    pub if_from: Option<Digest>,
+    pub place: CopyPlace,
+}
+
+/// Place of a copied text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopyPlace {
+    /// It is the whole file.
+    Whole,
+    /// At the end.
+    End,
+    /// Instead of the first placeholder of this name, else at the end.
+    Section(String),
+}
+
+/// `ui.gate`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GateCall {
+    /// Drafts to show; those of the visit if there are none.
+    pub drafts: Vec<DraftName>,
+    /// Question to the user, in the model's words.
+    pub note: Option<String>,
+    /// Variables that are set when the user goes on.
+    pub update: StateUpdate,
+    pub reason: Option<String>,
 }
 
 /// Effect of a write on a file that exists.
@@ -181,6 +218,7 @@ impl Call {
             Tool::Move => files::relocate(&arguments, &mut problems).map(Self::Move),
             Tool::Delete => files::delete(&arguments, &mut problems).map(Self::Delete),
             Tool::AskUser => ask::ask(&arguments, &mut problems).map(Self::AskUser),
+            Tool::Gate => gate::gate(&arguments, &mut problems).map(Box::new).map(Self::Gate),
             Tool::CompleteNode => {
                 state::complete_node(&arguments, &mut problems).map(Box::new).map(Self::State)
             }
@@ -189,11 +227,16 @@ impl Call {
             }
         };
         let call = problems.settle(tool, call)?;
-        if matches!(&call, Self::State(state) if !state.files.is_empty()) {
+        call.check_policy(policy)?;
+        Ok(call)
+    }
+
+    /// Refuses a call that a policy denies.
+    pub fn check_policy(&self, policy: &Policy) -> Result<(), Refusal> {
+        if matches!(self, Self::State(state) if !state.files.is_empty()) {
             available(Tool::Write.name(), policy)?;
         }
-        call.permitted(policy, &call.places())?;
-        Ok(call)
+        self.permitted(policy, &self.places())
     }
 
     /// Returns the paths that the call writes to.
@@ -208,7 +251,7 @@ impl Call {
                 files.chain([call.path.path()]).collect()
             }
             Self::Read(call) => vec![&call.path],
-            Self::List(_) | Self::Search(_) | Self::AskUser(_) => Vec::new(),
+            Self::List(_) | Self::Search(_) | Self::AskUser(_) | Self::Gate(_) => Vec::new(),
         }
     }
 
@@ -244,6 +287,7 @@ impl Call {
             | Self::Move(_)
             | Self::Delete(_)
             | Self::AskUser(_)
+            | Self::Gate(_)
             | Self::State(_) => return tools,
         };
         let has = |is_form: fn(&Operation) -> bool| {
@@ -269,6 +313,7 @@ impl Call {
             Self::Move(_) => Tool::Move,
             Self::Delete(_) => Tool::Delete,
             Self::AskUser(_) => Tool::AskUser,
+            Self::Gate(_) => Tool::Gate,
             Self::State(call) if call.completion.is_some() => Tool::CompleteNode,
             Self::State(_) => Tool::UpdateState,
         }
@@ -301,6 +346,10 @@ impl Call {
                 listed(&paths)?
             }
             Self::AskUser(question) => question.question.clone(),
+            Self::Gate(call) => {
+                let names: Vec<&str> = call.drafts.iter().map(DraftName::as_str).collect();
+                if names.is_empty() { call.note.clone()? } else { names.join(", ") }
+            }
             Self::State(call) => match &call.completion {
                 Some(completion) => {
                     let files: Vec<&WritablePath> =

@@ -42,6 +42,9 @@ pub struct Policy {
     /// True if a model is told how to move and delete files: in a conversation, and where a package speaks of it.
     #[serde(skip)]
     pub tells_moves: bool,
+    /// True if the workflow has gates, so that a model is told of drafts and of `ui.gate`.
+    #[serde(skip)]
+    pub tells_gates: bool,
 }
 
 /// Means by which the state of a run changes.
@@ -89,6 +92,7 @@ impl Default for Policy {
             patches_state: false,
             tells_patches: false,
             tells_moves: false,
+            tells_gates: false,
         }
     }
 }
@@ -158,6 +162,7 @@ impl Policy {
             }
             Tool::Patch => self.fs.enabled && (self.patches_state || self.denial(tool).is_none()),
             Tool::AskUser => true,
+            Tool::Gate => self.tells_gates,
             // A run understands them in every mode; a conversation has no state.
             Tool::CompleteNode | Tool::UpdateState => self.strict || self.patches_state,
         }
@@ -170,7 +175,7 @@ impl Policy {
             Tool::UpdateState => false,
             Tool::Patch => self.fs.enabled && (self.tells_patches || self.denial(tool).is_none()),
             Tool::Move | Tool::Delete => self.tells_moves && self.allows(tool),
-            Tool::Read | Tool::List | Tool::Search | Tool::Write | Tool::AskUser => {
+            Tool::Read | Tool::List | Tool::Search | Tool::Write | Tool::AskUser | Tool::Gate => {
                 self.allows(tool)
             }
         }

@@ -1,6 +1,7 @@
 //! Questions to the user and their valid answers.
 
 pub mod approval;
+pub mod gate;
 pub mod going_on;
 pub mod moving;
 
@@ -12,9 +13,10 @@ use serde_json::Value as Json;
 
 use self::approval::{Approval, Consent};
 use self::form::Form;
+use self::gate::{GateAction, ShownDraft};
 
 /// Question to the user.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Question {
@@ -36,6 +38,9 @@ pub struct Question {
     /// The call that the user is to allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<Approval>>,
+    /// The drafts that a gate shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub show: Vec<ShownDraft>,
 }
 
 /// Kinds of answers.
@@ -54,10 +59,12 @@ pub enum QuestionKind {
     Form,
     /// Approval of a call. The runtime asks, never a model.
     Approval,
+    /// One of the options of a gate, or words for the model.
+    Gate,
 }
 
 /// Something that can be chosen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct QuestionOption {
     /// Text for the model.
@@ -68,6 +75,9 @@ pub struct QuestionOption {
     /// More about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Effect of an option of a gate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub does: Option<GateAction>,
 }
 
 impl QuestionOption {
@@ -94,14 +104,7 @@ impl Named for QuestionOption {
 impl Question {
     /// Makes a question for a yes or a no.
     pub fn confirm(words: impl Into<String>) -> Self {
-        Self {
-            question: words.into(),
-            kind: QuestionKind::Confirm,
-            options: Vec::new(),
-            multi: false,
-            schema: None,
-            approval: None,
-        }
+        Self { question: words.into(), kind: QuestionKind::Confirm, ..Self::default() }
     }
 
     /// Returns true if it only asks if the model may go on.
@@ -136,7 +139,7 @@ impl Question {
     fn typed(&self, text: &str) -> Option<Result<Json, String>> {
         let is_typed = match self.kind {
             QuestionKind::Choice | QuestionKind::Confirm | QuestionKind::Approval => true,
-            QuestionKind::Text | QuestionKind::Form => false,
+            QuestionKind::Text | QuestionKind::Form | QuestionKind::Gate => false,
         };
         let json: Json = serde_json::from_str(text).ok().filter(|_| is_typed)?;
         match (self.kind, &json) {
@@ -161,6 +164,7 @@ impl Question {
 
     fn words(&self, text: &str) -> Result<Json, String> {
         match self.kind {
+            QuestionKind::Gate => self.at_gate(text),
             QuestionKind::Text if text.trim().is_empty() => {
                 Err("The answer is empty; please write something.".to_owned())
             }
@@ -217,7 +221,7 @@ mod tests {
         let option = |value: &str, label: Option<&str>| QuestionOption {
             value: value.to_owned(),
             label: label.map(str::to_owned),
-            description: None,
+            ..QuestionOption::default()
         };
         let options = vec![
             option("green", Some("A new project")),
@@ -225,7 +229,7 @@ mod tests {
             option("ten", None),
             option("Green", None),
         ];
-        Question { question: "?".into(), kind, options, multi, schema: None, approval: None }
+        Question { question: "?".into(), kind, options, multi, ..Question::default() }
     }
 
     #[track_caller]

@@ -6,6 +6,7 @@ mod edits;
 #[cfg(test)]
 mod fixture;
 pub mod frame;
+pub mod gate_visit;
 pub mod guard;
 pub mod meaning;
 pub mod mirror;

@@ -34,6 +34,8 @@ pub enum Tool {
     Delete,
     /// `ui.ask_user`.
     AskUser,
+    /// `ui.gate`: shows the work of a node to the user, who decides how it goes on.
+    Gate,
     /// `runtime.complete_node`: finishes a node.
     CompleteNode,
     /// `runtime.update_state`: sets variables without leaving the node; understood, not offered.
@@ -52,7 +54,7 @@ struct ToolEntry {
 }
 
 /// The catalogue, in the order of [`Tool`].
-const CATALOGUE: [ToolEntry; 10] = [
+const CATALOGUE: [ToolEntry; 11] = [
     ToolEntry {
         name: "fs.read",
         wire_name: "fs_read",
@@ -119,6 +121,13 @@ const CATALOGUE: [ToolEntry; 10] = [
         example: r#"{"question":"Which topic?"}"#,
     },
     ToolEntry {
+        name: "ui.gate",
+        wire_name: "ui_gate",
+        is_write: false,
+        parameters: &["drafts", "note", "variables", "draft", "choose", "reason"],
+        example: r#"{"drafts":["vision"],"note":"The vision is ready."}"#,
+    },
+    ToolEntry {
         name: "runtime.complete_node",
         wire_name: "complete_node",
         is_write: true,
@@ -165,7 +174,7 @@ const PREFIX: &str = "functions.";
 
 impl Tool {
     /// All tools, in the order in which models see them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Read,
         Self::List,
         Self::Search,
@@ -174,6 +183,7 @@ impl Tool {
         Self::Move,
         Self::Delete,
         Self::AskUser,
+        Self::Gate,
         Self::CompleteNode,
         Self::UpdateState,
     ];

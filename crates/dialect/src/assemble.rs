@@ -209,6 +209,8 @@ impl Assembler {
             text_calls,
             unreadable_call,
             repaired_calls: Vec::new(),
+            drafts: Vec::new(),
+            broken_drafts: Vec::new(),
             finish,
             usage: self.usage.usage(),
             from: None,

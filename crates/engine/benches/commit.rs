@@ -19,6 +19,7 @@ use crewagent_core::call::{Call, Operation};
 use crewagent_core::policy::{Policy, StateTool};
 use crewagent_core::run::machine::Moves;
 use crewagent_core::state::document::{InitialValues, Proposed, STATE_FILE, StateDocument};
+use crewagent_core::state::gate_visit::GateVisit;
 use crewagent_core::state::guard::{self, Confirmation, MissingRule, Proposal};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::visit_files::{OutputRule, VisitFiles};
@@ -147,6 +148,7 @@ fn commit(tools: &Tools<'_>, before: &StateDocument, proposed: &Proposed) -> Dur
         },
         variables: guard::VisitVariables::none(),
         confirmation: Confirmation::Needed,
+        gate: &GateVisit::none(),
         author: guard::Author::Model(StateTool::Patch),
     })
     .unwrap();
@@ -170,6 +172,8 @@ fn whole_call(tools: &Tools<'_>, call: &Call) -> Duration {
         known: &CallFiles::default(),
         confirmation: Confirmation::Needed,
         moves: Moves::Free,
+        gate: &GateVisit::none(),
+        saved: &[],
         agreed: None,
         deadline: &deadline,
     };

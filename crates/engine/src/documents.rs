@@ -12,6 +12,7 @@ use crewagent_core::refusal::Refusal;
 use crewagent_core::run::history::Position;
 use crewagent_core::state::document::{ChangeError, STATE_FILE, StateDocument};
 use crewagent_core::state::frame::{self, Caller, Frame};
+use crewagent_core::state::gate_visit::GateVisit;
 use crewagent_core::state::guard::{
     self, Author, Confirmation, MissingRule, Proposal, VisitOutputs, VisitVariables,
 };
@@ -301,6 +302,7 @@ impl Documents<'_> {
                 },
                 variables: VisitVariables { before: &results, named: &[] },
                 confirmation: Confirmation::Needed,
+                gate: &GateVisit::none(),
                 author: Author::Runtime,
             })
         })??;

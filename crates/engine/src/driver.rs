@@ -7,6 +7,7 @@ mod approval;
 mod ask;
 mod call;
 mod frame;
+mod gate;
 pub(crate) mod request;
 mod survey;
 mod tool_server;

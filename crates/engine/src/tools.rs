@@ -7,6 +7,7 @@
 pub(crate) mod aliases;
 mod carry;
 mod change;
+mod copy;
 mod found;
 mod known;
 pub mod list;
@@ -26,10 +27,12 @@ use std::collections::BTreeSet;
 
 use crewagent_core::call::{Call, ListCall, SearchCall};
 use crewagent_core::event::{Answer, FileIntent, Intent, StateChange};
+use crewagent_core::gate;
 use crewagent_core::policy::Policy;
 use crewagent_core::question::Question;
 use crewagent_core::refusal::{Refusal, RefusalCode};
 pub use crewagent_core::run::machine::{CallFiles, Moves};
+use crewagent_core::state::gate_visit::GateVisit;
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::visit_files::{OutputRule, VisitFiles};
@@ -40,6 +43,7 @@ use serde_json::Value as Json;
 
 pub use self::change::{FileImages, PlannedChange, ProposedMove};
 pub(crate) use self::change::{KEPT, is_below};
+pub use self::copy::SavedText;
 use self::list::List;
 pub(crate) use self::outputs::with_project;
 use self::search::{Case, DEFAULT_CONTEXT, DEFAULT_MATCHES, Search, Syntax};
@@ -84,6 +88,10 @@ pub struct CallContext<'a> {
     pub confirmation: Confirmation,
     /// Permission of the run to move without asking.
     pub moves: Moves,
+    /// Decisions of the user at the gate of the node.
+    pub gate: &'a GateVisit,
+    /// Drafts as the run saved them before.
+    pub saved: &'a [SavedText],
     /// Files of the move that the user agreed to; another change is asked about again.
     pub agreed: Option<&'a [FileIntent]>,
     /// Deadline after which the answer is useless.
@@ -137,6 +145,8 @@ impl Tools<'_> {
                 };
             }
             Call::AskUser(question) => return Ok(CallPlan::Ask(question.clone())),
+            // The driver knows the node and its gate.
+            Call::Gate(_) => Ok(Answer::from(&gate::no_gate(None))),
         };
         answer.map(|answer| CallPlan::Answer(known::unless_repeated(answer, context.known.answer)))
     }

@@ -2,8 +2,10 @@
 
 use crewagent_core::question::approval::Approval;
 use crewagent_core::question::form::{Field, FieldKind, Form, Unsaid};
+use crewagent_core::question::gate::ShownDraft;
 use crewagent_core::question::{Question, QuestionKind, QuestionOption};
 
+use crewagent_source::bytes;
 use serde_json::Value as Json;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -22,16 +24,36 @@ pub(crate) enum Asker {
     Runtime,
 }
 
-/// Formats a question.
-pub(crate) fn question(question: &Question, asker: Asker, width: Width) -> String {
+/// Formats a question. Drafts in `shown` are on the screen already.
+pub(crate) fn question(
+    question: &Question,
+    asker: Asker,
+    width: Width,
+    shown: &[String],
+) -> String {
     let inner = inside(width);
-    let mut lines = titled(&question.question, inner);
+    let mut lines: Vec<String> =
+        question.show.iter().flat_map(|draft| draft_lines(draft, shown, inner)).collect();
+    lines.extend(titled(&question.question, inner));
     if !question.options.is_empty() {
         lines.push(String::new());
-        let marks = marks(question.is_numbered());
-        lines.extend(
-            marks.zip(&question.options).flat_map(|(mark, choice)| option(&mark, choice, inner)),
-        );
+        let keys = question.options.iter().map(|option| option.value.as_str());
+        let marks: Box<dyn Iterator<Item = String>> = match question.kind {
+            QuestionKind::Gate => Box::new(keys.map(key_mark)),
+            QuestionKind::Text
+            | QuestionKind::Choice
+            | QuestionKind::Confirm
+            | QuestionKind::Form
+            | QuestionKind::Approval => Box::new(marks(question.is_numbered())),
+        };
+        lines.extend(marks.zip(&question.options).flat_map(|(mark, choice)| match question.kind {
+            QuestionKind::Gate => vec![format!("{mark}  {}", paint::printable(choice.shown()))],
+            QuestionKind::Text
+            | QuestionKind::Choice
+            | QuestionKind::Confirm
+            | QuestionKind::Form
+            | QuestionKind::Approval => option(&mark, choice, inner),
+        }));
     }
     if let Some(approval) = &question.approval {
         lines.extend(deed(approval, inner));
@@ -73,6 +95,39 @@ pub(crate) fn field(form: &Form, at: usize, width: Width) -> String {
     };
     lines.extend(quiet(&(describe_values(field) + &blank), inner));
     barred(&lines)
+}
+
+/// Formats a draft that a gate shows: where it is saved, and its text unless that is on the screen already.
+fn draft_lines(draft: &ShownDraft, shown: &[String], width: Width) -> Vec<String> {
+    let name = paint::printable(&draft.name);
+    let size = bytes(draft.bytes);
+    let to = draft.to.as_deref().map(|to| format!(" → {}", paint::printable(to)));
+    let mut lines = vec![
+        paint::styled(NAME, name)
+            + &paint::styled(QUIET, format!("{}  {size}", to.unwrap_or_default())),
+    ];
+    match draft.text.inline() {
+        Some(text) if shown.iter().any(|known| known.as_str() == &**text) => {}
+        Some(text) => lines.extend(text.lines().flat_map(|line| match line.trim() {
+            "" => vec![String::new()],
+            _ => wrapped(line, width),
+        })),
+        None => lines.extend(quiet(
+            &say!(
+                "The text is too long to be shown here: {}",
+                "正文过长，此处不显示：{}",
+                draft.path
+            ),
+            width,
+        )),
+    }
+    lines.push(String::new());
+    lines
+}
+
+/// Returns the mark of an option of a gate: the key that chooses it.
+fn key_mark(key: &str) -> String {
+    paint::styled(ACCENT, format!("[{}]", paint::printable(key)))
 }
 
 /// Formats the effect of a call that needs approval, and why.
@@ -262,6 +317,10 @@ fn plain(value: &Json) -> String {
 fn how(question: &Question, asker: Asker) -> Option<String> {
     match question.kind {
         QuestionKind::Text => None,
+        QuestionKind::Gate => Some(
+            text!("a key, a number or a name, or what to change", "写按键、编号或名称，或说明要改什么")
+                .to_owned(),
+        ),
         QuestionKind::Confirm if asker == Asker::Runtime => {
             Some(text!("yes, or what to do first", "同意请答 yes，或说明要先做什么").to_owned())
         }

@@ -58,6 +58,8 @@ pub(crate) struct Screen {
     last: Last,
     subject: ScreenSubject,
     form: TextFormat,
+    /// The drafts in the text of the last reply, which are on the screen already.
+    drafts: Vec<String>,
 }
 
 /// The kind of journal.
@@ -107,6 +109,7 @@ impl Screen {
             last: Last::Nothing,
             subject: ScreenSubject::Run,
             form: TextFormat::Plain,
+            drafts: Vec::new(),
         }
     }
 
@@ -162,7 +165,8 @@ impl Screen {
             }
             EventKind::User(UserEvent::Asked(UserAsked { question, moved, .. })) => {
                 let asker = if moved.is_some() { Asker::Runtime } else { Asker::Model };
-                self.block(&question::question(question, asker, self.width), &mut out);
+                let block = question::question(question, asker, self.width, &self.drafts);
+                self.block(&block, &mut out);
             }
             EventKind::Frame(event) => self.frame_changed(event, &mut out),
             EventKind::State(StateEvent::Entered(_)) => {}
@@ -208,7 +212,8 @@ impl Screen {
     fn answered(&mut self, call_id: &str, tool: &str, answer: &Answer, out: &mut String) {
         let subject = self.subjects.remove(call_id);
         // The user's message was shown when it was sent.
-        if tool != "ui.ask_user" || answer.refused.is_some() {
+        let is_question = matches!(tool, "ui.ask_user" | "ui.gate") && answer.saved.is_empty();
+        if !is_question || answer.refused.is_some() {
             let line = tool::line(tool, subject.as_deref(), answer, self.width);
             self.lines(&line, out);
         }
@@ -319,7 +324,7 @@ impl Screen {
             self.lines(&text, &mut out);
         }
         if let Some((asked, asker)) = asked {
-            self.block(&question::question(asked, asker, self.width), &mut out);
+            self.block(&question::question(asked, asker, self.width, &self.drafts), &mut out);
         }
         out
     }
@@ -344,7 +349,10 @@ impl Screen {
     }
 
     fn message(&mut self, turn: u64, reply: &Reply, out: &mut String) {
-        let words = reply.content.as_deref().unwrap_or_default().trim_end();
+        let text = reply.content.as_deref().unwrap_or_default();
+        let drafts = reply.drafts.iter().filter_map(|draft| text.get(draft.start..draft.end));
+        self.drafts = drafts.map(str::to_owned).collect();
+        let words = text.trim_end();
         if self.shown != Some(turn) && !words.is_empty() {
             out.push_str(&self.speak(Channel::Text, words));
             out.push_str(&self.end_text());

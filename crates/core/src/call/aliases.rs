@@ -16,17 +16,37 @@ impl Call {
             Self::Read(call) => &mut call.path,
             Self::List(call) => &mut call.path,
             Self::Search(call) => &mut call.path,
-            Self::Write(_)
-            | Self::Patch(_)
-            | Self::Move(_)
-            | Self::Delete(_)
-            | Self::AskUser(_)
-            | Self::State(_) => return Ok(self),
+            Self::Write(_) | Self::State(_) => return Ok(self.copying(real)),
+            Self::Patch(_) | Self::Move(_) | Self::Delete(_) | Self::AskUser(_) | Self::Gate(_) => {
+                return Ok(self);
+            }
         };
         let Some(real) = real(path) else { return Ok(self) };
         *path = real;
         self.permitted(policy, &self.places())?;
         Ok(self)
+    }
+
+    /// Replaces the paths of files that a write copies.
+    fn copying(mut self, real: &dyn Fn(&VPath) -> Option<VPath>) -> Self {
+        let files = match &mut self {
+            Self::Write(call) => std::slice::from_mut(call),
+            Self::State(call) => call.files.as_mut_slice(),
+            Self::Read(_)
+            | Self::List(_)
+            | Self::Search(_)
+            | Self::Patch(_)
+            | Self::Move(_)
+            | Self::Delete(_)
+            | Self::AskUser(_)
+            | Self::Gate(_) => return self,
+        };
+        for copy in files.iter_mut().flat_map(|file| &mut file.copies) {
+            if let Some(real) = real(&copy.from) {
+                copy.from = real;
+            }
+        }
+        self
     }
 }
 
@@ -54,6 +74,7 @@ mod tests {
             | Call::Move(_)
             | Call::Delete(_)
             | Call::AskUser(_)
+            | Call::Gate(_)
             | Call::State(_) => call.places()[0],
         };
         assert_eq!(path.to_string(), expected);

@@ -52,7 +52,7 @@ pub(super) fn ask(arguments: &Map<String, Json>, problems: &mut Problems) -> Opt
     check_kind(kind, &options, multi, problems);
     let form = form(kind, schema.as_ref(), problems);
     let question = question?.to_owned();
-    Some(Question { question, kind, options, multi, schema: form, approval: None })
+    Some(Question { question, kind, options, multi, schema: form, ..Question::default() })
 }
 
 /// Returns true if the options are a yes and a no, and nothing else.
@@ -165,12 +165,12 @@ fn options(params: &Params<'_>, problems: &mut Problems) -> Vec<QuestionOption> 
 /// Parses an option; a text alone is an option without a label.
 fn option(item: &Json, at: &str, problems: &mut Problems) -> Option<QuestionOption> {
     if let Json::String(value) = item {
-        return Some(QuestionOption { value: value.clone(), label: None, description: None });
+        return Some(QuestionOption { value: value.clone(), ..QuestionOption::default() });
     }
     let params = Params::open_inside(item, at, &["value", "label", "description"], problems)?;
     let own = |text: Option<&str>| text.map(str::to_owned);
     let label = own(params.text("label", problems));
     let description = own(params.text("description", problems));
     let value = own(params.required_text("value", problems))?;
-    Some(QuestionOption { value, label, description })
+    Some(QuestionOption { value, label, description, does: None })
 }

@@ -4,12 +4,17 @@ use crewagent_format::wording::kind;
 use serde_json::{Map, Value as Json};
 
 use super::params::{Params, Problems};
-use super::{DeleteCall, ListCall, MoveCall, ReadCall, SearchCall, Tool, WriteCall, WriteMode};
+use super::{
+    CopyPlace, DeleteCall, ListCall, MoveCall, ReadCall, SearchCall, TextCopy, Tool, WriteCall,
+    WriteMode,
+};
 use crate::state::document::STATE_FILE;
 use crate::vpath::{Mount, VPath, WritablePath};
 
 /// Maximum number of globs of a search.
 const MAX_GLOBS: usize = 100;
+/// Maximum size of the name of a section, in bytes.
+const MAX_SECTION: usize = 256;
 
 pub(super) fn read(arguments: &Map<String, Json>, problems: &mut Problems) -> Option<ReadCall> {
     let mut known = Tool::Read.parameters().to_vec();
@@ -89,17 +94,67 @@ pub(super) fn write(arguments: &Map<String, Json>, problems: &mut Problems) -> O
         ("append", WriteMode::Append),
         ("create", WriteMode::Create),
     ];
-    let params = Params::open(arguments, Tool::Write.parameters(), problems);
+    let mut known = Tool::Write.parameters().to_vec();
+    // Told where drafts are; understood everywhere.
+    known.extend(COPY_PARAMETERS);
+    let params = Params::open(arguments, &known, problems);
     let path = params.writable("path", problems);
-    let content = params.required_text("content", problems);
     let mode = params.choice("mode", &MODES, problems).unwrap_or_default();
+    let copy = copy(&params, mode, problems);
+    let content = match copy {
+        Some(_) => None,
+        None => params.required_text("content", problems),
+    };
     let if_match = params.digest("ifMatchSha256", problems);
     if mode == WriteMode::Create && if_match.is_some() {
         problems.mistake(
             "`mode` create makes a file that does not exist yet, so `ifMatchSha256` cannot hold",
         );
     }
-    Some(WriteCall { path: path?, content: content?.to_owned(), mode, if_match })
+    let content = match copy {
+        Some(_) => String::new(),
+        None => content?.to_owned(),
+    };
+    Some(WriteCall { path: path?, content, mode, if_match, copies: copy.into_iter().collect() })
+}
+
+/// Parameters of a write that takes its text from another file.
+pub(super) const COPY_PARAMETERS: [&str; 3] = ["from", "ifFromSha256", "section"];
+
+/// Reads the text that is copied from another file; none if the call has a content.
+pub(super) fn copy(
+    params: &Params<'_>,
+    mode: WriteMode,
+    problems: &mut Problems,
+) -> Option<TextCopy> {
+    let from = params.text("from", problems).map(str::trim).filter(|text| !text.is_empty());
+    let if_from = params.digest("ifFromSha256", problems);
+    let section = params.text("section", problems).map(str::trim).map(str::to_owned);
+    let section = section.filter(|text| !text.is_empty());
+    let has_content =
+        params.get("content").and_then(Json::as_str).is_some_and(|text| !text.is_empty());
+    let name = |key: &str| params.name(key);
+    let Some(from) = from else {
+        if if_from.is_some() || section.is_some() {
+            let (from, two) = (name("from"), [name("ifFromSha256"), name("section")].join(" and "));
+            problems.mistake(format!("{two} belong to {from}, which names the file to copy"));
+        }
+        return None;
+    };
+    if has_content {
+        let (content, from) = (name("content"), name("from"));
+        problems.mistake(format!("{content} and {from} are both there; give one"));
+    }
+    if section.as_ref().is_some_and(|section| section.len() > MAX_SECTION) {
+        problems.mistake(format!("{} has more than {MAX_SECTION} bytes", name("section")));
+    }
+    let place = match (section, mode) {
+        (Some(section), _) => CopyPlace::Section(section),
+        (None, WriteMode::Append) => CopyPlace::End,
+        (None, WriteMode::Overwrite | WriteMode::Create) => CopyPlace::Whole,
+    };
+    let from = problems.take(VPath::parse(from))?;
+    Some(TextCopy { from, if_from, place })
 }
 
 /// Reads the arguments of `fs.move`.

@@ -36,7 +36,8 @@ impl Call {
             | Self::Patch(_)
             | Self::Move(_)
             | Self::Delete(_)
-            | Self::AskUser(_) => return Ok(self),
+            | Self::AskUser(_)
+            | Self::Gate(_) => return Ok(self),
         };
         let names = PathNames { variables: &variables, ..*names };
         let mut faults: Vec<Refusal> = Vec::new();

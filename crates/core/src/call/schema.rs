@@ -19,7 +19,7 @@ pub fn tools(policy: &Policy) -> Vec<ToolSpec> {
         .map(|tool| ToolSpec {
             name: tool.name().to_owned(),
             description: description(tool).to_owned(),
-            parameters: parameters(tool, policy.state_tool()),
+            parameters: parameters(tool, policy),
         })
         .collect()
 }
@@ -36,6 +36,7 @@ fn description(tool: Tool) -> &'static str {
         Tool::AskUser => {
             "Ask the user and wait: a question, options to choose from, or fields to fill in."
         }
+        Tool::Gate => "Show your drafts to the user, who decides how the node goes on.",
         Tool::CompleteNode => {
             "Finish the node and go on: files are written, then variables set; all or nothing."
         }
@@ -43,7 +44,7 @@ fn description(tool: Tool) -> &'static str {
     }
 }
 
-fn parameters(tool: Tool, state: StateTool) -> Json {
+fn parameters(tool: Tool, policy: &Policy) -> Json {
     match tool {
         Tool::Read => object(
             &["path"],
@@ -54,6 +55,16 @@ fn parameters(tool: Tool, state: StateTool) -> Json {
             &["query"],
             json!({ "query": text(), "path": text(), "regex": { "type": "boolean" } }),
         ),
+        Tool::Write if policy.tells_gates => object(
+            &["path"],
+            json!({
+                "path": text(),
+                "content": text(),
+                "from": described("File to copy instead of content"),
+                "section": described("Placeholder to replace"),
+                "mode": { "type": "string", "enum": ["overwrite", "append"] },
+            }),
+        ),
         Tool::Write => object(
             &["path", "content"],
             json!({
@@ -62,12 +73,20 @@ fn parameters(tool: Tool, state: StateTool) -> Json {
                 "mode": { "type": "string", "enum": ["overwrite", "append"] },
             }),
         ),
-        Tool::Patch => patch(state),
+        Tool::Patch => patch(policy.state_tool()),
         Tool::Move => object(&["path", "to"], json!({ "path": text(), "to": text() })),
         Tool::Delete => object(&["path"], json!({ "path": text() })),
         Tool::AskUser => object(
             &["question"],
             json!({ "question": text(), "options": list(text()), "fields": list(text()) }),
+        ),
+        Tool::Gate => object(
+            &[],
+            json!({
+                "drafts": list(text()),
+                "note": text(),
+                "variables": object(&[], json!({})),
+            }),
         ),
         Tool::CompleteNode => {
             let file = object(&["path", "content"], json!({ "path": text(), "content": text() }));

@@ -3,6 +3,7 @@
 use crewagent_format::wording::kind;
 use serde_json::{Map, Value as Json, json};
 
+use super::files::{COPY_PARAMETERS, copy};
 use super::params::{Params, Problems};
 use super::{StateCall, Tool, WriteCall, WriteMode};
 use crate::state::complete::NodeCompletion;
@@ -25,7 +26,7 @@ pub(super) fn complete_node(
     let reason = named(&params, "reason", problems).or(decided);
     let files = files(&params, problems);
     let update = update(&params, problems)?;
-    let completion = Some(NodeCompletion { node, next, label, reason });
+    let completion = Some(NodeCompletion { node, next, label, reason, gate: None });
     Some(StateCall { path: state(problems)?, completion, update, files: files? })
 }
 
@@ -103,10 +104,14 @@ fn files(params: &Params<'_>, problems: &mut Problems) -> Option<Vec<WriteCall>>
 }
 
 fn file(value: &Json, at: usize, problems: &mut Problems) -> Option<WriteCall> {
-    let params =
-        Params::open_inside(value, &format!("files[{at}]"), &["path", "content"], problems)?;
+    let known = [&["path", "content"][..], &COPY_PARAMETERS].concat();
+    let params = Params::open_inside(value, &format!("files[{at}]"), &known, problems)?;
     let path = params.writable("path", problems);
-    let content = params.required_text("content", problems)?;
+    let copy = copy(&params, WriteMode::Overwrite, problems);
+    let content = match copy {
+        Some(_) => "",
+        None => params.required_text("content", problems)?,
+    };
     let path = path?;
     if path.path().is_state_document() {
         let name = params.name("path");
@@ -115,7 +120,7 @@ fn file(value: &Json, at: usize, problems: &mut Problems) -> Option<WriteCall> {
         ));
         return None;
     }
-    if is_placeholder(content) {
+    if copy.is_none() && is_placeholder(content) {
         let name = params.name("content");
         problems.mistake(format!("{name} is a placeholder; send the text of the file"));
         return None;
@@ -125,6 +130,7 @@ fn file(value: &Json, at: usize, problems: &mut Problems) -> Option<WriteCall> {
         content: content.to_owned(),
         mode: WriteMode::Overwrite,
         if_match: None,
+        copies: copy.into_iter().collect(),
     })
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::policy::FsPolicy;
 use crate::policy::rules::{self, RuleSet};
+use crate::policy::{FsPolicy, StateTool};
 use crate::question::{QuestionKind, QuestionOption};
 use crate::tool::canonical;
 
@@ -82,7 +82,7 @@ fn the_policy_switches_file_tools_off() {
 fn every_example_is_a_call() {
     for tool in Tool::ALL {
         for example in tool.example().split(" or ") {
-            let strict = Policy { strict: true, ..Policy::default() };
+            let strict = Policy { strict: true, tells_gates: true, ..Policy::default() };
             assert_eq!(Call::parse(tool.name(), example, &strict).unwrap().tool(), tool);
         }
     }
@@ -251,7 +251,7 @@ fn a_search_has_a_query_and_defaults() {
 fn a_write_has_a_text_and_a_mode() {
     let write = |mode, if_match| {
         let path = writable("@project/a.md");
-        Call::Write(WriteCall { path, content: "x".into(), mode, if_match })
+        Call::Write(WriteCall { path, content: "x".into(), mode, if_match, copies: Vec::new() })
     };
     let plain = json!({"path": "a.md", "content": "x"});
     assert_eq!(call("fs.write", plain), write(WriteMode::Overwrite, None));
@@ -406,8 +406,7 @@ fn a_question_is_checked_before_it_is_asked() {
     assert_eq!(choice.options[0].label.as_deref(), Some("A"));
     assert!(choice.multi);
     let plain = ask(json!({"question": "Which?", "options": ["a", "b"]}));
-    let option =
-        |value: &str| QuestionOption { value: value.into(), label: None, description: None };
+    let option = |value: &str| QuestionOption { value: value.into(), ..QuestionOption::default() };
     assert_eq!((plain.kind, plain.options), (QuestionKind::Choice, vec![option("a"), option("b")]));
     assert_eq!(ask(json!({"question": "Sure?", "kind": "confirm"})).kind, QuestionKind::Confirm);
     let schema = json!({"type": "object", "properties": {"n": {"type": "string"}}});
@@ -489,4 +488,56 @@ fn a_completion_is_named_by_its_files() {
     assert_eq!(subject(json!({"files": files})).as_deref(), Some("@project/a and 1 more"));
     assert_eq!(subject(json!({"nodeId": "step-01"})).as_deref(), Some("step-01"));
     assert_eq!(subject(json!({})), None);
+}
+
+#[test]
+fn a_write_may_take_its_text_from_another_file() {
+    let copy = |arguments: Json| {
+        let Call::Write(call) = call("fs.write", arguments) else { panic!() };
+        let [copy] = <[_; 1]>::try_from(call.copies).unwrap();
+        (copy.from.to_string(), copy.place)
+    };
+    let from = "@state/drafts/vision.md";
+    let path = |more: Json| {
+        let mut arguments = json!({"path": "docs/x.md", "from": from});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments
+    };
+    assert_eq!(copy(path(json!({}))), (from.to_owned(), CopyPlace::Whole));
+    assert_eq!(copy(path(json!({"mode": "append"}))).1, CopyPlace::End);
+    let section = CopyPlace::Section("vision".to_owned());
+    assert_eq!(copy(path(json!({"section": "vision"}))).1, section);
+    assert_eq!(copy(path(json!({"content": "", "mode": "overwrite"}))).1, CopyPlace::Whole);
+    check_invalid("fs.write", path(json!({"content": "x"})), &["give one"]);
+    check_invalid("fs.write", json!({"path": "x", "content": "", "section": "a"}), &["`from`"]);
+    check_invalid("fs.write", path(json!({"ifFromSha256": "12"})), &["SHA-256"]);
+    let policy = Policy { tells_gates: true, ..Policy::default().with_state(StateTool::Runtime) };
+    let arguments = json!({"files": [path(json!({"section": "vision"}))]}).to_string();
+    let Ok(Call::State(call)) = Call::parse("complete_node", &arguments, &policy) else { panic!() };
+    assert_eq!(call.files[0].copies[0].place, section);
+}
+
+#[test]
+fn a_gate_names_drafts() {
+    let policy = Policy { tells_gates: true, ..Policy::default() };
+    let gate = |arguments: &str| Call::parse("ui_gate", arguments, &policy);
+    let names = |arguments: &str| {
+        let Ok(Call::Gate(call)) = gate(arguments) else { panic!("{arguments}") };
+        call.drafts.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(names("{}"), Vec::<String>::new());
+    assert_eq!(names(r#"{"draft":"vision"}"#), ["vision"]);
+    assert_eq!(names(r#"{"drafts":["a","@state/drafts/b.md","a.md"],"draft":""}"#), ["a", "b"]);
+    assert_eq!(names(r#"{"drafts":"a","choose":"C","reason":"fine"}"#), ["a"]);
+    for (arguments, says) in [
+        (r#"{"drafts":["../x"]}"#, "is no name of a file"),
+        (r#"{"drafts":[1]}"#, "must name drafts"),
+        (r#"{"variables":1}"#, "variables"),
+    ] {
+        let refusal = gate(arguments).unwrap_err();
+        assert!(refusal.message.contains(says), "{}", refusal.message);
+    }
+    let many: Vec<String> = (0..17).map(|number| format!("d{number}")).collect();
+    assert!(gate(&json!({"drafts": many}).to_string()).is_err());
+    assert!(Call::parse("ui_gate", "{}", &Policy::default()).is_err());
 }

@@ -227,8 +227,7 @@ fn a_yes_and_a_no_are_a_confirmation() {
     assert_eq!((several.kind, several.options.len()), (QuestionKind::Choice, 2));
     // A choice that is asked for by name stays one.
     let choice = ask(json!({"question": "Sure?", "options": ["yes", "no"], "kind": "choice"}));
-    let option =
-        |value: &str| QuestionOption { value: value.into(), label: None, description: None };
+    let option = |value: &str| QuestionOption { value: value.into(), ..QuestionOption::default() };
     assert_eq!(choice.options, [option("yes"), option("no")]);
 }
 

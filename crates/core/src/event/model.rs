@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Role;
+use crate::draft::ReplyDraft;
 use crate::frame_id::FrameId;
 use crate::message::{Message, ToolCall};
 use crate::payload::Payload;
@@ -246,6 +247,8 @@ pub enum NudgeKind {
     Cut,
     /// The reply has a call written as text that cannot be carried out.
     Call,
+    /// The reply has a draft that is broken, or that the user was not shown.
+    Draft,
 }
 
 /// A reply of the model.
@@ -271,6 +274,12 @@ pub struct Reply {
     /// Calls that are recorded otherwise than the model wrote them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repaired_calls: Vec<RepairedCall>,
+    /// Drafts in its text, whose marks are taken out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drafts: Vec<ReplyDraft>,
+    /// Reasons why other blocks of its text are no drafts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken_drafts: Vec<String>,
     /// Reason why it ended.
     #[serde(default)]
     pub finish: Finish,

@@ -152,6 +152,20 @@ pub struct ShownFile {
     pub written: bool,
 }
 
+/// A draft that was saved in a file of the project.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct SavedDraft {
+    /// The name of the draft.
+    pub name: String,
+    /// The file, from the root of the project.
+    pub path: String,
+    /// The digest of the text that was saved.
+    pub sha256: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
 /// Answer of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -174,6 +188,12 @@ pub struct Answer {
     /// overwrites them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warned: Vec<WrittenDigest>,
+    /// Names of the drafts that the call wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drafted: Vec<String>,
+    /// Drafts that the call saved in files of the project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub saved: Vec<SavedDraft>,
     /// True if the call gave nothing new: what it asked for stands in the context, or the file has this content.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,

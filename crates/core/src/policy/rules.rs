@@ -187,7 +187,7 @@ fn is_below(place: &str, folder: &str) -> bool {
 
 /// Returns true for a tool that no rule can restrict: without it a run could not ask, or not continue.
 pub fn is_exempt(tool: &str) -> bool {
-    tool == "ui.ask_user" || tool.starts_with("runtime.")
+    matches!(tool, "ui.ask_user" | "ui.gate") || tool.starts_with("runtime.")
 }
 
 impl FromStr for ToolPattern {

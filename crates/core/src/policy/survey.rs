@@ -108,8 +108,19 @@ impl Layers<'_> {
     /// run: there is a row for each server, for each tool that a rule names, and for each known tool in `offered`.
     pub fn survey(&self, servers: &[String], offered: &[String]) -> Vec<Surveyed> {
         let policy = self.policy();
-        let is_there =
-            |tool: &Tool| policy.strict || !matches!(tool, Tool::CompleteNode | Tool::UpdateState);
+        let is_there = |tool: &Tool| match tool {
+            Tool::CompleteNode | Tool::UpdateState => policy.strict,
+            // The workflow decides, and no policy.
+            Tool::Gate => false,
+            Tool::Read
+            | Tool::List
+            | Tool::Search
+            | Tool::Write
+            | Tool::Patch
+            | Tool::Move
+            | Tool::Delete
+            | Tool::AskUser => true,
+        };
         let own = Tool::ALL.into_iter().filter(is_there).map(|tool| self.tool(tool, &policy));
         own.chain(self.server_tools(servers, offered, &policy)).collect()
     }
@@ -141,6 +152,7 @@ impl Layers<'_> {
             | Tool::Move
             | Tool::Delete
             | Tool::AskUser
+            | Tool::Gate
             | Tool::CompleteNode
             | Tool::UpdateState => None,
         };
@@ -280,9 +292,8 @@ mod tests {
         assert_eq!(row("mcp.*").by, Decider::Settings);
         let listed: Vec<String> =
             tools(&layers.policy()).into_iter().map(|tool| tool.name).collect();
-        for tool in
-            crate::tool::Tool::ALL.into_iter().filter(|tool| !tool.name().starts_with("runtime."))
-        {
+        let has_row = |tool: &Tool| !tool.name().starts_with("runtime.") && *tool != Tool::Gate;
+        for tool in Tool::ALL.into_iter().filter(has_row) {
             let name = tool.name();
             let is_open = row(name).verdict != Verdict::Deny;
             assert_eq!(listed.iter().any(|tool| tool == name), is_open, "{name}");

@@ -1,6 +1,7 @@
 //! The call that finishes a node, made by the runtime from the node's declarations: it repairs packages that have none.
 
 use crewagent_format::package::Workflow;
+use crewagent_format::package::gate::Gate;
 use crewagent_format::package::graph::{Edge, Node};
 use serde_json::{Map, Value as Json, json};
 
@@ -26,13 +27,52 @@ pub fn finishing_call(
 ) -> String {
     let ways: Vec<&Edge> = workflow.graph.outgoing(node.id.as_str()).collect();
     let values = placeholders(workflow, node, &ways);
-    let (tool, arguments) = match state {
-        StateTool::Runtime => (Tool::CompleteNode, completion(node, variables, &ways, values)),
-        StateTool::Patch => (Tool::Patch, patch(node, &ways, values)),
-    };
-    let (call, _) = json_line(&arguments, usize::MAX);
+    match &node.gate {
+        Some(gate) => written(Tool::Gate, &gate_call(gate, values)),
+        None => completing_call(workflow, node, variables, state, &[]),
+    }
+}
+
+/// Returns the call that leaves a node whose gate the user has opened, or that has none. Files in `saved` are not sent
+/// with it.
+pub fn completing_call(
+    workflow: &Workflow,
+    node: &Node,
+    variables: &Map<String, Json>,
+    state: StateTool,
+    saved: &[String],
+) -> String {
+    let ways: Vec<&Edge> = workflow.graph.outgoing(node.id.as_str()).collect();
+    let values = placeholders(workflow, node, &ways);
+    match state {
+        StateTool::Runtime => {
+            written(Tool::CompleteNode, &completion(node, variables, &ways, values, saved))
+        }
+        StateTool::Patch => written(Tool::Patch, &patch(node, &ways, values)),
+    }
+}
+
+/// Returns a call of a tool as a model is told it.
+pub(super) fn written(tool: Tool, arguments: &Json) -> String {
+    let (call, _) = json_line(arguments, usize::MAX);
     let call = if call.len() <= CALL_BYTES { call } else { GENERIC.to_owned() };
     format!("{} {call}", tool.wire_name())
+}
+
+/// Returns the arguments that show the work of a node to the user.
+fn gate_call(gate: &Gate, values: Map<String, Json>) -> Json {
+    let mut arguments = Map::new();
+    if !gate.sections.is_empty() {
+        let ids: Vec<&str> = gate.sections.iter().map(|section| section.id.as_str()).collect();
+        arguments.insert("drafts".to_owned(), json!([format!("<{}>", ids.join("|"))]));
+    } else if !gate.commit.is_empty() {
+        arguments.insert("drafts".to_owned(), json!(["<name>"]));
+    }
+    arguments.insert("note".to_owned(), "<one sentence to the user>".into());
+    if !values.is_empty() {
+        arguments.insert("variables".to_owned(), values.into());
+    }
+    arguments.into()
 }
 
 /// Call of a node with more declarations than can be shown.
@@ -81,6 +121,7 @@ fn completion(
     variables: &Map<String, Json>,
     ways: &[&Edge],
     values: Map<String, Json>,
+    saved: &[String],
 ) -> Json {
     let mut arguments = Map::new();
     if !values.is_empty() {
@@ -90,6 +131,7 @@ fn completion(
         .outputs
         .iter()
         .filter_map(|declared| path_of(declared, variables))
+        .filter(|path| !saved.contains(path))
         .map(|path| json!({ "path": path, "content": "<text>" }))
         .collect();
     if !files.is_empty() {

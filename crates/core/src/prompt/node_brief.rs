@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::directive::workflow_name;
 use super::finishing::finishing_call;
+use super::gate::gate_lines;
 use super::line::{fence, folded, joined, json_line, line, value};
 use super::progress::WorkflowProgress;
 use super::step_text;
@@ -66,6 +67,7 @@ pub fn node_brief(brief: &Brief<'_>) -> String {
     text.push_str(&files_line(brief));
     text.push_str(&needs_lines(brief));
     text.push_str(&allowed_next(&workflow.graph, node));
+    text.push_str(&gate_lines(node));
     text.push_str(&step_part(brief));
     let call = finishing_call(workflow, node, variables, brief.state);
     let values = if call.contains('<') { ", with your own values for <…>" } else { "" };

@@ -7,7 +7,7 @@ use super::node_brief::{Brief, node_brief};
 use super::state_summary::{SummaryOf, state_summary};
 use super::workflow_brief::workflow_brief;
 use crate::bindings::Bindings;
-use crate::event::InputState;
+use crate::event::{InputState, SavedDraft};
 use crate::state::run_state::RunState;
 use crewagent_format::package::Workflow;
 
@@ -22,6 +22,8 @@ pub struct NodeMessage<'a> {
     pub last_call: Option<&'a str>,
     /// What was said in earlier nodes.
     pub said: &'a [SaidExchange],
+    /// Drafts that the run has saved.
+    pub saved: &'a [SavedDraft],
     /// File that came with the start, as the model sees it.
     pub data: Option<&'a str>,
     /// Values that are fixed for the run.
@@ -37,8 +39,8 @@ pub fn node_message(message: &NodeMessage<'_>) -> String {
     let shown: Vec<String> =
         survey.inputs.iter().filter(is_shown).map(|input| shown_path(&input.path)).collect();
     let is_end = brief.workflow.graph.outgoing(brief.node.id.as_str()).next().is_none();
-    let (last_call, config) = (message.last_call, message.config);
-    let of = SummaryOf { is_end, last_call, shown: &shown, config };
+    let NodeMessage { last_call, config, saved, .. } = *message;
+    let of = SummaryOf { is_end, last_call, shown: &shown, config, saved };
     let sections = [
         Some(run_directive(directive)),
         // A brief for the whole run stands in the system part.

@@ -3,8 +3,10 @@
 use serde_json::{Map, Value as Json};
 
 use super::configuration::config_line;
+use super::gate::saved_line;
 use super::line::{folded, joined, json_line, line, value};
 use crate::bindings::Bindings;
+use crate::event::SavedDraft;
 use crate::state::document::COMPLETE;
 use crate::state::run_state::{PastDecision, RunState};
 
@@ -37,6 +39,8 @@ pub struct SummaryOf<'a> {
     pub shown: &'a [String],
     /// Values that are fixed for the run.
     pub config: Option<&'a Bindings>,
+    /// Drafts that the run has saved.
+    pub saved: &'a [SavedDraft],
 }
 
 /// Renders the state; none if there is nothing to say.
@@ -68,6 +72,10 @@ pub fn state_summary(run_state: &RunState, of: &SummaryOf<'_>) -> Option<String>
     let artifacts = artifacts(run_state, of.shown);
     if !artifacts.is_empty() {
         text.push_str(&format!("\n- artifacts: {artifacts}"));
+    }
+    let saved = saved_line(of.saved);
+    if !saved.is_empty() {
+        text.push_str(&format!("\n- drafts: {saved}"));
     }
     if is_whole && !run_state.steps_completed.is_empty() {
         let steps = run_state.steps_completed.iter().map(|step| value(step, NODE_BYTES));

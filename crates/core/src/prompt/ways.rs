@@ -72,6 +72,9 @@ pub(super) fn allowed_next(graph: &Graph, node: &Node) -> String {
 fn way(edge: &Edge) -> String {
     let default = if edge.is_default { " (default)" } else { "" };
     let mut text = format!("  - {} -> {}{default}", value(&edge.label, NAME_BYTES), edge.to);
+    if let Some(key) = &edge.gate {
+        text.push_str(&format!(" (the user chooses {})", value(key, NAME_BYTES)));
+    }
     let condition = edge.condition_text.as_deref().map(|text| folded(text, CONDITION_BYTES));
     let condition = condition.filter(|text| !text.is_empty());
     let rule = edge.condition_expr.as_ref().map(|rule| match choice_of(edge) {

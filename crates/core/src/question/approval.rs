@@ -107,10 +107,8 @@ impl Approval {
         Question {
             question: words,
             kind: QuestionKind::Approval,
-            options: Vec::new(),
-            multi: false,
-            schema: None,
             approval: Some(Box::new(self)),
+            ..Question::default()
         }
     }
 }

@@ -9,6 +9,7 @@ mod anchor;
 mod calls;
 mod failing;
 mod frames;
+mod gates;
 mod known;
 mod limits;
 mod nudging;
@@ -29,6 +30,7 @@ use crewagent_format::package::step::Tier;
 use crewagent_format::package::{Package, Workflow};
 use jiff::Timestamp;
 
+pub use self::gates::{CallGate, draft_calls};
 pub use self::known::{CallFiles, KnownFiles, SAME_ANSWER, TextPlace};
 use self::limits::{Allowance, VisitAllowance};
 pub use self::questions::Offered;
@@ -243,6 +245,8 @@ pub struct CallJob {
     pub set: BTreeSet<String>,
     /// Files that the model knows.
     pub known: CallFiles,
+    /// Gate of the node, and the drafts of the run.
+    pub gate: CallGate,
     /// Frame whose state the call sees; none for the run's own workflow.
     pub frame: Option<FrameId>,
 }
@@ -342,6 +346,9 @@ pub struct Machine {
     frames: frames::OpenFrames,
     /// Half-done document that the user is asked about before the run begins.
     offer: Option<Box<Adoption>>,
+    gates: gates::OpenGates,
+    /// Message about a choice that the user typed at a stop point.
+    typed_choice: Option<String>,
     /// True if the package speaks of moving or deleting files.
     tells_moves: bool,
 }
@@ -388,6 +395,8 @@ impl Machine {
             overflows: 0,
             frames: frames::OpenFrames::default(),
             offer: None,
+            gates: gates::OpenGates::default(),
+            typed_choice: None,
             tells_moves,
         }
     }

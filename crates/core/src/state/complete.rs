@@ -6,7 +6,9 @@ use crewagent_format::package::graph::{Edge, Graph, NodeKind};
 use crewagent_format::wording::{cut, joined};
 use serde_json::{Map, Value as Json, json};
 
-use super::document::{COMPLETE, FAILED, STATUS, StateDocument};
+use super::document::{COMPLETE, ChangeError, FAILED, STATUS, StateDocument};
+use super::edits::merge_variables;
+use super::gate_visit::GateVisit;
 use super::next::{Exit, condition_words, exits};
 use super::patch::StateUpdate;
 use crate::refusal::{Refusal, RefusalCode};
@@ -25,6 +27,8 @@ pub struct NodeCompletion {
     pub label: Option<String>,
     /// Reason of a choice between several edges.
     pub reason: Option<String>,
+    /// Option of the node's gate that the user chose: the edge that is behind it.
+    pub gate: Option<String>,
 }
 
 impl NodeCompletion {
@@ -34,6 +38,7 @@ impl NodeCompletion {
         more: &StateUpdate,
         document: &StateDocument,
         graph: &Graph,
+        visit: &GateVisit,
     ) -> Result<StateUpdate, Refusal> {
         if document.is_complete(graph) {
             return Err(Refusal::new(RefusalCode::Transition, "Nothing is left to complete."));
@@ -52,12 +57,13 @@ impl NodeCompletion {
         let mut variables = document.variables().clone();
         variables.extend(more.variables.clone());
         update.steps_completed.push(current.to_owned());
-        let Some(edge) = self.edge(current, graph, &variables)? else {
+        let Some(edge) = self.edge(current, graph, &variables, visit)? else {
             update.variables.insert(STATUS.to_owned(), COMPLETE.into());
             return Ok(update);
         };
         update.current_node_id = Some(edge.to.as_str().to_owned());
-        if self.label.is_some() || graph.outgoing(current).nth(1).is_some() {
+        let is_chosen = self.label.is_some() || self.gate.is_some();
+        if is_chosen || graph.outgoing(current).nth(1).is_some() {
             let mut entry = json!({ "from": current, "to": edge.to, "label": edge.label });
             if let Some(reason) = &self.reason {
                 entry["reason"] = reason.as_str().into();
@@ -74,16 +80,17 @@ impl NodeCompletion {
         current: &str,
         graph: &'g Graph,
         variables: &Map<String, Json>,
+        visit: &GateVisit,
     ) -> Result<Option<&'g Edge>, Refusal> {
-        let is_named = self.next.is_some() || self.label.is_some();
+        let is_named = self.next.is_some() || self.label.is_some() || self.gate.is_some();
         let is_end = graph.node(current).is_some_and(|node| node.kind == NodeKind::End);
         let all: Vec<Exit<'g>> = exits(graph, current, variables);
-        if all.is_empty() && is_named {
+        if all.is_empty() && is_named && self.gate.is_none() {
             let message = format!("No edge leads on from `{current}`.");
             return Err(Refusal::new(RefusalCode::Transition, message)
                 .hint("Leave `next` out to complete it."));
         }
-        if all.is_empty() || (is_end && !is_named) {
+        if all.is_empty() || (is_end && (!is_named || self.gate.is_some())) {
             return Ok(None);
         }
         let named = self.named(&all);
@@ -91,6 +98,13 @@ impl NodeCompletion {
             [] => Err(unclear(current, "no edge of the graph fits", &all)),
             [exit] if is_named || all.len() == 1 => Ok(Some(exit.edge)),
             several => {
+                let is_behind = |exit: &&&Exit<'g>| {
+                    exit.edge.gate.is_some() && visit.opens(exit.edge.gate.as_ref())
+                };
+                let mut behind = several.iter().filter(is_behind);
+                if let (false, Some(exit), None) = (is_named, behind.next(), behind.next()) {
+                    return Ok(Some(exit.edge));
+                }
                 let evaluator = Evaluator::new(variables);
                 let holds = |edge: &Edge| {
                     let rule = edge.condition_expr.as_ref();
@@ -112,8 +126,10 @@ impl NodeCompletion {
 
     /// Returns the edges that the call names, by label, else by node; all if it names none.
     fn named<'e, 'g>(&self, all: &'e [Exit<'g>]) -> Vec<&'e Exit<'g>> {
-        let has_label =
-            |exit: &&Exit<'g>| self.label.as_ref().is_none_or(|label| exit.edge.label == *label);
+        let has_label = |exit: &&Exit<'g>| {
+            let is_behind = self.gate.is_none() || exit.edge.gate == self.gate;
+            is_behind && self.label.as_ref().is_none_or(|label| exit.edge.label == *label)
+        };
         let fitting: Vec<&Exit<'g>> = all.iter().filter(has_label).collect();
         let Some(next) = &self.next else { return fitting };
         let labelled: Vec<&Exit<'g>> =
@@ -124,6 +140,22 @@ impl NodeCompletion {
             labelled
         }
     }
+}
+
+/// Returns the document as the runtime leaves it: an end that completes itself is complete as soon as it is reached.
+pub fn with_auto_end(
+    old: &StateDocument,
+    new: StateDocument,
+    graph: &Graph,
+) -> Result<StateDocument, ChangeError> {
+    let at = new.current_node_id(graph);
+    let is_auto = graph.node(at).is_some_and(|node| node.auto && node.kind == NodeKind::End);
+    if !is_auto || at == old.current_node_id(graph) || new.is_complete(graph) {
+        return Ok(new);
+    }
+    let mut complete = Map::new();
+    complete.insert(STATUS.to_owned(), COMPLETE.into());
+    new.edited(&merge_variables(new.variables(), &complete))
 }
 
 /// Returns the refusal of a completion whose edge is not clear, with every edge and its condition.
@@ -154,7 +186,7 @@ mod tests {
 
     fn completion(node: &str, next: Option<&str>, label: Option<&str>) -> NodeCompletion {
         let (next, label) = (next.map(str::to_owned), label.map(str::to_owned));
-        NodeCompletion { node: Some(node.to_owned()), next, label, reason: None }
+        NodeCompletion { node: Some(node.to_owned()), next, label, ..NodeCompletion::default() }
     }
 
     fn update(completion: &NodeCompletion, at: &str) -> Result<StateUpdate, Refusal> {
@@ -163,7 +195,7 @@ mod tests {
             "---\nschemaVersion: \"1.1\"\nworkflowType: t\ncurrentNodeId: {at}\nstepsCompleted: []\n---\n"
         );
         let document = StateDocument::read(text).unwrap();
-        completion.update(&StateUpdate::default(), &document, &workflow.graph)
+        completion.update(&StateUpdate::default(), &document, &workflow.graph, &GateVisit::none())
     }
 
     #[test]
@@ -194,7 +226,9 @@ mod tests {
         let workflow = fixture::drawn(&[fixture::step("only")], &json!([]));
         let document = StateDocument::read(workflow.document.clone()).unwrap();
         let done = completion("only", None, None);
-        let done = done.update(&StateUpdate::default(), &document, &workflow.graph).unwrap();
+        let done = done
+            .update(&StateUpdate::default(), &document, &workflow.graph, &GateVisit::none())
+            .unwrap();
         assert_eq!(done.steps_completed, ["only"]);
         assert_eq!(done.variables[STATUS], COMPLETE);
     }
@@ -225,7 +259,7 @@ mod tests {
         let reason = Some("the brief says so".to_owned());
         let completion =
             NodeCompletion { next: next.map(str::to_owned), reason, ..NodeCompletion::default() };
-        completion.update(&more, &document, &workflow.graph)
+        completion.update(&more, &document, &workflow.graph, &GateVisit::none())
     }
 
     #[test]
@@ -262,8 +296,9 @@ mod tests {
         let text = "---\nschemaVersion: \"1.1\"\nworkflowType: t\ncurrentNodeId: end-99\nstepsCompleted: [end-99]\n---\n";
         let document = StateDocument::read(text).unwrap();
         let completion = NodeCompletion::default();
-        let refusal =
-            completion.update(&StateUpdate::default(), &document, &workflow.graph).unwrap_err();
+        let refusal = completion
+            .update(&StateUpdate::default(), &document, &workflow.graph, &GateVisit::none())
+            .unwrap_err();
         assert_eq!(refusal, Refusal::new(RefusalCode::Transition, "Nothing is left to complete."));
     }
 
@@ -273,7 +308,9 @@ mod tests {
         let document = StateDocument::read(workflow.document.clone()).unwrap();
         let mut more = StateUpdate::default();
         more.variables.insert(STATUS.to_owned(), FAILED.into());
-        let update = NodeCompletion::default().update(&more, &document, &workflow.graph).unwrap();
+        let update = NodeCompletion::default()
+            .update(&more, &document, &workflow.graph, &GateVisit::none())
+            .unwrap();
         assert_eq!(update, more);
     }
 }

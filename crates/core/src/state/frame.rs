@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
+use super::complete::with_auto_end;
 use super::document::{
     ChangeError, FAILED, FAILURE_REASON, InitialValues, Proposed, STATUS, StateDocument,
 };
@@ -152,7 +153,7 @@ pub fn returned(
         edits.push(set("currentNodeId", edge.to.as_str()));
     }
     let document = match caller.edited(&edits) {
-        Ok(document) => Ok(document),
+        Ok(document) => Ok(with_auto_end(caller, document, graph)?),
         Err(ChangeError::Document(error)) => Err(error),
         Err(error @ ChangeError::Edit(_)) => return Err(error),
     };

@@ -6,6 +6,7 @@
 
 mod answer;
 mod change;
+pub(crate) mod gates;
 mod needs;
 mod outputs;
 mod record;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
 use super::document::{Proposed, StateDocument};
+use super::gate_visit::GateVisit;
 use super::next::Next;
 use super::project_path::ProjectPath;
 use crate::policy::StateTool;
@@ -51,6 +53,8 @@ pub struct Proposal<'a> {
     pub outputs: VisitOutputs<'a>,
     pub variables: VisitVariables<'a>,
     pub confirmation: Confirmation,
+    /// Decisions of the user in this visit.
+    pub gate: &'a GateVisit,
     pub author: Author,
 }
 
@@ -336,6 +340,7 @@ fn judge<'a>(proposal: &Proposal<'a>, new: &'a StateDocument) -> Result<LegalCha
             None
         }
     };
+    gates::broken(&change, edge, proposal, &mut violations);
     let mut needs = Vec::new();
     if proposal.missing != MissingRule::Off {
         let concerned = [change.left(), change.completed()].into_iter().flatten();

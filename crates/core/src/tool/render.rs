@@ -9,6 +9,7 @@ mod ask;
 mod change;
 mod cut;
 mod files;
+mod gate;
 #[cfg(test)]
 mod laws;
 mod refusal;
@@ -56,6 +57,7 @@ fn done(tool: Tool, arguments: &str, answer: Fields<'_>) -> Option<String> {
         Tool::Search => search::render(answer),
         Tool::Write | Tool::Patch | Tool::Move | Tool::Delete => change::render(answer, digest),
         Tool::AskUser => ask::render(arguments, answer),
+        Tool::Gate => gate::render(answer),
         Tool::CompleteNode | Tool::UpdateState => state::render(answer),
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of the run machine: the effect that it wants after every possible input.
 
 mod calls;
+mod gates;
 mod known;
 mod law;
 mod node_limits;

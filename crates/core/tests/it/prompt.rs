@@ -91,6 +91,7 @@ fn composed(
             run_state,
             last_call: None,
             said: &[],
+            saved: &[],
             data: None,
             config: None,
             brief: brief_of(workflow, &run_state.current_node_id, run_state, survey),

@@ -283,7 +283,7 @@ proptest! {
         let last_decisions = steps.iter().take(10).map(|text| PastDecision { from: text.clone(), to: text.clone(), label: text.clone(), reason: Some(text.clone()) }).collect();
         let run_state = RunState { current_node_id: node, steps_completed: steps, variables, decisions, last_decisions, artifacts, complete: false, ..RunState::default() };
         let call = run_state.steps_completed.first().cloned();
-        let of = SummaryOf { is_end: true, last_call: call.as_deref(), shown: &[], config: None };
+        let of = SummaryOf { is_end: true, last_call: call.as_deref(), shown: &[], config: None, saved: &[] };
         let summary = state_summary(&run_state, &of).unwrap_or_default();
         prop_assert!(summary.len() <= SUMMARY_MAX_BYTES, "{}", summary.len());
         let known = ["variables", "lastDecision", "lastCall", "artifacts", "stepsCompleted"];

@@ -2,9 +2,10 @@
 
 use crewagent_core::call::repair::repair_calls;
 use crewagent_core::context::holds_object;
+use crewagent_core::draft::{MarkFilter, MarkedText, read_marks};
 use crewagent_core::event::{
-    AssistantDelta, AssistantMessage, Channel, EventKind, ModelEvent, ModelFellBack,
-    ModelOverflowed, ModelRetried, Role,
+    AssistantDelta, AssistantMessage, Channel, EventKind, Finish, ModelEvent, ModelFellBack,
+    ModelOverflowed, ModelRetried, Reply, Role,
 };
 use crewagent_core::run::machine::{Ask, Input, Machine};
 
@@ -52,7 +53,9 @@ impl<L: StepLog> Driver<'_, L> {
                     Some(left) => whenever.within(left),
                     None => whenever,
                 };
-                let replied = reply(model, &request, (cache, &until), context, &mut partial.text);
+                let drafts = machine.takes_drafts();
+                let replied =
+                    reply(model, &request, (cache, &until), context, (&mut partial.text, drafts));
                 partial.is_late = until.is_late() && world.control.request() == ControlRequest::Run;
                 replied
             },
@@ -136,24 +139,43 @@ fn model_of<'w>(world: &World<'w>, ask: &Ask) -> &'w dyn Model {
     ask.tier.and_then(|tier| world.model.tier(tier)).unwrap_or(world.model)
 }
 
+/// Takes the marks of drafts out of the text of a reply.
+fn take_marks(reply: &mut Reply) {
+    let Some(content) = reply.content.as_deref() else { return };
+    let MarkedText { text, drafts, broken } = read_marks(content, reply.finish == Finish::Length);
+    if text.len() != content.len() {
+        reply.content = Some(text);
+    }
+    (reply.drafts, reply.broken_drafts) = (drafts, broken);
+}
+
 /// Sends the request and returns the complete reply. Collects the text so far in `said`, in case the reply breaks off.
 fn reply(
     model: &dyn Model,
     request: &Request,
     (cache, until): (&mut RequestCache, &Deadline),
     context: &mut dyn StepContext,
-    said: &mut String,
+    (said, takes_drafts): (&mut String, bool),
 ) -> Result<EventKind, Halt> {
     let turn = request.place.turn;
+    let mut filter = takes_drafts.then(MarkFilter::default);
     let mut tell = |progress: Progress| match progress {
         Progress::Delta(Delta { text, channel }) => {
+            let mut text = text;
             if channel == Channel::Text {
+                if let Some(filter) = &mut filter {
+                    text = filter.take(&text);
+                    if text.is_empty() {
+                        return;
+                    }
+                }
                 said.push_str(&text);
             }
             context.emit_delta(EventKind::from(AssistantDelta { turn, text, channel }));
         }
         Progress::Retry(Retry { attempt, wait, why: message }) => {
             said.clear();
+            filter = takes_drafts.then(MarkFilter::default);
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             context.emit(EventKind::from(ModelRetried { turn, attempt, wait_ms, message }));
         }
@@ -164,6 +186,9 @@ fn reply(
         }
         reply => reply?,
     };
+    if takes_drafts {
+        take_marks(&mut reply);
+    }
     repair_calls(&mut reply, &request.tools);
     let calls = reply.tool_calls.iter().enumerate();
     let broken = calls.filter(|(_, call)| !holds_object(call)).map(|(at, _)| at);

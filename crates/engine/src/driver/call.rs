@@ -19,12 +19,14 @@ use crewagent_core::tool::canonical;
 use crewagent_core::vpath::{VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 
-use super::{Driver, World, approval, request, tool_server, unexpected};
+use super::{Driver, World, approval, gate, request, tool_server, unexpected};
 use crate::cancel::Deadline;
 use crate::clock;
 use crate::mounts::{FileContent, Mounts};
 use crate::step_log::{Halt, StepContext, StepLog, StepRecord};
-use crate::tools::{self, CallContext, CallPlan, PlannedChange, ProposedMove, Tools, aliases};
+use crate::tools::{
+    self, CallContext, CallPlan, PlannedChange, ProposedMove, SavedText, Tools, aliases,
+};
 
 /// A change whose intent is recorded.
 pub(super) struct Announced {
@@ -65,7 +67,7 @@ impl<L: StepLog> Driver<'_, L> {
                 let call = parsed(&job, machine, toolbox, world)?;
                 let mounts = world.mounts.of_frame(job.frame);
                 let tools = world.tools(&mounts, machine.workflow());
-                let (kind, change) = plan(&job, &call, context, world, &tools)?;
+                let (kind, change) = plan(&job, call, context, world, (machine, &tools))?;
                 planned = change;
                 Ok(kind)
             },
@@ -124,10 +126,12 @@ impl<L: StepLog> Driver<'_, L> {
                 context.flush()?;
                 let now = clock::for_people(context.now());
                 let mounts = world.mounts.of_frame(job.frame);
-                let answer = match &call {
-                    Ok(call) => {
+                let answer = match &call.and_then(|call| gate::resolved(call, &job, machine)) {
+                    Ok(gate::ResolvedCall { call, .. }) => {
                         let deadline = deadline(&job, world);
-                        let context = call_context(&job, &now, &deadline);
+                        let saved = gate::saved_before(call, &job, world);
+                        let context = call_context(&job, &now, (&deadline, &saved));
+                        gate::keep_drafts(call, &mounts, world)?;
                         match planned {
                             Some(change) => keep_before_images(change, world)?,
                             None => keep_found_images(intent, &mounts, world)?,
@@ -212,33 +216,51 @@ fn parsed(
 /// Performs the first step: answers the call, asks the user, or plans a change. Touches no file.
 fn plan(
     job: &CallJob,
-    call: &Result<Call, Refusal>,
+    call: Result<Call, Refusal>,
     context: &mut dyn StepContext,
     world: &World<'_>,
-    tools: &Tools<'_>,
+    (machine, tools): (&Machine, &Tools<'_>),
 ) -> Result<(EventKind, Option<Box<PlannedChange>>), Halt> {
     let now = clock::for_people(context.now());
-    let call = match call {
-        Ok(call) => call,
-        Err(refusal) => {
-            context.emit(started(job, None, None));
-            // A change of the state that cannot be read is a refused one, too.
-            let arguments = request::text(&job.call.arguments, world.blobs)?;
-            let ends_reply = tools.workflow.is_some() && arguments.contains(STATE_FILE);
-            let answer = Answer { ends_reply, ..Answer::from(refusal) };
-            return Ok((finished(job, answer), None));
-        }
-    };
+    let subject = call.as_ref().ok().and_then(Call::subject);
+    let gate::ResolvedCall { call, outcome } =
+        match call.and_then(|call| gate::resolved(call, job, machine)) {
+            Ok(resolved) => resolved,
+            Err(refusal) => {
+                let refusal = &refusal;
+                context.emit(started(job, None, None));
+                // A change of the state that cannot be read is a refused one, too.
+                let arguments = request::text(&job.call.arguments, world.blobs)?;
+                let ends_reply = tools.workflow.is_some() && arguments.contains(STATE_FILE);
+                let answer = Answer { ends_reply, ..Answer::from(refusal) };
+                return Ok((finished(job, answer), None));
+            }
+        };
     if !call.is_write() {
         if let Some(approval) =
             approval::of_call(job, call.tool().name(), &call.places(), world.blobs)?
         {
             return Ok((asked(job, approval.question()), None));
         }
-        context.emit(started(job, call.subject(), None));
+        context.emit(started(job, subject.clone(), None));
     }
+    let call = &call;
     let deadline = deadline(job, world);
-    let plan = tools.plan(call, &call_context(job, &now, &deadline));
+    let saved = gate::saved_before(call, job, world);
+    let call_context = call_context(job, &now, (&deadline, &saved));
+    let plan = match (call, &outcome) {
+        (Call::Gate(asked), _) => {
+            gate::ask(asked, job, machine, tools, &call_context).map(|asked| match asked {
+                Ok(question) => CallPlan::Ask(question),
+                Err(answer) => CallPlan::Answer(answer),
+            })
+        }
+        (_, Some(outcome)) => tools
+            .plan(call, &call_context)
+            .map(|plan| gate::told(plan, job.gate.choice.as_ref(), outcome))
+            .map_err(Halt::from),
+        (_, None) => tools.plan(call, &call_context).map_err(Halt::from),
+    };
     // The result of an interrupted call is not its answer.
     let plan = if deadline.is_late() {
         CallPlan::Answer(Answer::from(&too_late(job)))
@@ -250,7 +272,7 @@ fn plan(
     Ok(match plan {
         CallPlan::Answer(answer) => {
             if call.is_write() {
-                context.emit(started(job, call.subject(), None));
+                context.emit(started(job, subject, None));
             }
             (finished(job, answer), None)
         }
@@ -258,7 +280,7 @@ fn plan(
             Some(approval) => (asked(job, approval.question()), None),
             None => {
                 let intent = Box::new(change.intent.clone());
-                (started(job, call.subject(), Some(intent)), Some(change))
+                (started(job, subject, Some(intent)), Some(change))
             }
         },
         CallPlan::Ask(question) if job.refuses_go_on && question.asks_to_go_on() => {
@@ -288,7 +310,13 @@ pub(super) fn deadline(job: &CallJob, world: &World<'_>) -> Deadline {
     Deadline::after(Duration::from_secs(job.policy.call_seconds), world.control.cancel())
 }
 
-fn call_context<'o>(job: &'o CallJob, now: &'o str, deadline: &'o Deadline) -> CallContext<'o> {
+fn call_context<'o>(
+    job: &'o CallJob,
+    now: &'o str,
+    (deadline, saved): (&'o Deadline, &'o [SavedText]),
+) -> CallContext<'o> {
+    // The user decided about the change at the gate itself.
+    let is_chosen = job.gate.choice.is_some();
     CallContext {
         policy: &job.policy,
         created: &job.created,
@@ -299,7 +327,9 @@ fn call_context<'o>(job: &'o CallJob, now: &'o str, deadline: &'o Deadline) -> C
         set: &job.set,
         known: &job.known,
         confirmation: job.confirmation,
-        moves: job.moves,
+        gate: &job.gate.visit,
+        saved,
+        moves: if is_chosen { Moves::Free } else { job.moves },
         agreed: job.agreed.as_deref(),
         deadline,
     }

@@ -62,8 +62,10 @@ pub(super) fn each<E>(
             | ModelEvent::FellBack(_)
             | ModelEvent::ContextCut(_),
         )
-        | EventKind::State(_)
-        | EventKind::User(UserEvent::Asked(_)) => Ok(()),
+        | EventKind::State(_) => Ok(()),
+        EventKind::User(UserEvent::Asked(asked)) => {
+            asked.question.show.iter_mut().try_for_each(|shown| take(&mut shown.text))
+        }
     }
 }
 

@@ -10,7 +10,9 @@ use crewagent_core::event::{
 use crewagent_core::message::{Message, ToolCall};
 use crewagent_core::policy::StateTool;
 use crewagent_core::prompt;
+use crewagent_core::run::machine::draft_calls;
 use crewagent_core::settings::RunSettings;
+use crewagent_core::state::gate_visit::GateVisit;
 use crewagent_core::state::guard::Confirmation;
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::visit_files::VisitFiles;
@@ -36,7 +38,8 @@ impl Unfinished {
         for event in events {
             match &event.kind {
                 EventKind::Model(ModelEvent::Replied(replied)) => {
-                    calls.clone_from(&replied.reply.tool_calls);
+                    calls = draft_calls(&replied.reply, replied.turn);
+                    calls.extend(replied.reply.tool_calls.iter().cloned());
                 }
                 EventKind::Tool(ToolEvent::Started(started)) => {
                     let intent = started.intent.as_ref().filter(|intent| intent.state.is_none());
@@ -79,6 +82,8 @@ impl Unfinished {
             confirmation: Confirmation::Needed,
             moves: Moves::Free,
             agreed: None,
+            gate: &GateVisit::none(),
+            saved: &[],
             deadline: &Deadline::whenever(&cancel),
         };
         run.tools().carry_out(&call, &self.intent, None, &context).map_err(Halt::from)?;

@@ -7,10 +7,11 @@ use crewagent_core::call::Call;
 use crewagent_core::event::{FileIntent, Intent};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::project_path::ProjectPath;
-use crewagent_core::vpath::{VPath, WritablePath};
+use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 
 use super::change::{ContentDraft, FileJob, KEPT, PlannedChange, jobs};
+use super::outputs::SentFile;
 use super::{CallContext, ChangeHalt, Tools, denied};
 use crate::mounts::{self, Before, Mounts};
 
@@ -81,16 +82,41 @@ impl Tools<'_> {
         let result = match changed {
             Some(refusal) => Err(refusal.into()),
             // All contents are worked out before the first byte is written.
-            None => pending
-                .into_iter()
-                .map(|file| self.pending(file, call, intent, planned, context))
-                .collect::<Result<Vec<_>, _>>()
+            None => self
+                .all_pending(pending, &finished, call, intent, planned, context)
                 .and_then(|pending| self.write_all(&pending)),
         };
         result.map_err(|halt| match halt {
             ChangeHalt::Refused(refusal) => half_done(*refusal, &finished).into(),
             ChangeHalt::Failed(error) => ChangeHalt::Failed(error),
         })
+    }
+
+    /// Returns the new contents of the files that are left, each judged with those before it.
+    fn all_pending(
+        &self,
+        pending: Vec<File>,
+        finished: &[File],
+        call: &Call,
+        intent: &Intent,
+        planned: Option<&PlannedChange>,
+        context: &CallContext<'_>,
+    ) -> Result<Vec<PendingFile>, ChangeHalt> {
+        let mut sent = Vec::new();
+        let is_judged = matches!(call, Call::State(_));
+        let is_sent = |file: &&File| is_judged && file.path.path().mount() == Mount::Project;
+        for file in finished.iter().filter(is_sent) {
+            let content = settled(self.mounts.read(file.path.path(), KEPT))?;
+            sent.push(SentFile::new(file.path.path().clone(), content.bytes.into()));
+        }
+        let mut all = Vec::with_capacity(pending.len());
+        for file in pending {
+            let next = self.pending(file, call, intent, planned, (context, &sent))?;
+            let path = next.file.path.path();
+            sent.extend(next.new.clone().map(|bytes| SentFile::new(path.clone(), bytes)));
+            all.push(next);
+        }
+        Ok(all)
     }
 
     /// Returns the new content of a file: as planned, or worked out again with the time of the plan.
@@ -100,7 +126,7 @@ impl Tools<'_> {
         call: &Call,
         intent: &Intent,
         planned: Option<&PlannedChange>,
-        context: &CallContext<'_>,
+        (context, sent): (&CallContext<'_>, &[SentFile]),
     ) -> Result<PendingFile, ChangeHalt> {
         let jobs = jobs(call);
         let job = jobs.iter().find(|job| *job.path == file.path);
@@ -118,7 +144,7 @@ impl Tools<'_> {
         let Some(job) = job else { return self.pending_mirror(file, intent) };
         let created = self.created_by(intent);
         let ContentDraft { old, after, before, sha256, .. } =
-            self.draft(job, context, &intent.time, &created)?;
+            self.draft(job, context, &intent.time, (&created, sent))?;
         let is_as_planned = before == file.before && sha256 == file.after;
         if is_as_planned {
             return Ok(PendingFile { file, old, new: after, source });

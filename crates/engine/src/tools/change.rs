@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use crewagent_core::call::{Call, FilePatchCall, Operation, StateCall, WriteCall, WriteMode};
-use crewagent_core::event::{Answer, FileIntent, Intent, Moved, StateChange, WrittenDigest};
+use crewagent_core::call::{
+    Call, CopyPlace, FilePatchCall, Operation, StateCall, WriteCall, WriteMode,
+};
+use crewagent_core::draft::DraftName;
+use crewagent_core::event::{
+    Answer, FileIntent, Intent, Moved, SavedDraft, StateChange, WrittenDigest,
+};
 use crewagent_core::question::Question;
 use crewagent_core::question::moving::{MovedFile, before_move};
 use crewagent_core::refusal::{Refusal, RefusalCode};
@@ -13,6 +18,8 @@ use crewagent_core::tool::text_patch::TextPatch;
 use crewagent_core::vpath::{Mount, VPath, WritablePath};
 use crewagent_format::integrity::Digest;
 
+use super::copy::copied;
+use super::outputs::SentFile;
 use super::report::{CompletionReport, FileReport, FileReports};
 use super::state::StateFile;
 use super::{CallContext, CallFiles, CallPlan, ChangeHalt, Moves, Tools, done, reached, relocate};
@@ -124,6 +131,10 @@ pub(super) struct ContentDraft {
     pub(super) transition: Option<Box<StateTransition>>,
     /// True if the call has the whole new text.
     pub(super) is_whole_text: bool,
+    /// True if the old content is replaced, whatever it was.
+    pub(super) replaces: bool,
+    /// Drafts that are saved in the file.
+    pub(super) saved: Vec<SavedDraft>,
 }
 
 impl ContentDraft {
@@ -182,7 +193,9 @@ pub(super) fn jobs<'c>(call: &'c Call) -> Vec<FileJob<'c>> {
             let state = FileJob { path: &call.path, work: FileWork::State(call) };
             call.files.iter().map(write).chain([state]).collect()
         }
-        Call::Read(_) | Call::List(_) | Call::Search(_) | Call::AskUser(_) => Vec::new(),
+        Call::Read(_) | Call::List(_) | Call::Search(_) | Call::AskUser(_) | Call::Gate(_) => {
+            Vec::new()
+        }
     }
 }
 
@@ -207,9 +220,10 @@ impl Tools<'_> {
         context: &CallContext<'_>,
     ) -> Result<CallPlan, ChangeHalt> {
         let mut drafts: Vec<ContentDraft> = Vec::new();
-        let mut created = Vec::new();
+        let (mut created, mut sent) = (Vec::new(), Vec::new());
         for job in &jobs(call) {
-            let draft = self.draft(job, context, context.now, &created)?;
+            let draft = self.draft(job, context, context.now, (&created, &sent))?;
+            sent.extend(SentFile::of(&draft));
             created.extend(self.created(&draft).and_then(|path| ProjectPath::parse(&path).ok()));
             drafts.push(draft);
         }
@@ -292,26 +306,32 @@ impl Tools<'_> {
         Some(ProposedMove { moved, files, question })
     }
 
-    /// Works out the new content of one file. `created` are the artifacts that the same call writes before it.
+    /// Works out the new content of one file. `created` are the artifacts that the same call writes before it, and `sent`
+    /// all files.
     pub(super) fn draft(
         &self,
         job: &FileJob<'_>,
         context: &CallContext<'_>,
         now: &str,
-        created: &[ProjectPath],
+        (created, sent): (&[ProjectPath], &[SentFile]),
     ) -> Result<ContentDraft, ChangeHalt> {
         let limit = context.policy.fs.max_write_bytes;
         let target = self.aim(job.path, KEPT.max(usize::try_from(limit).unwrap_or(usize::MAX)))?;
-        let (mut transition, mut source) = (None, None);
+        let (mut transition, mut source, mut saved) = (None, None, Vec::new());
         let after: Option<Arc<[u8]>> = if job.path.path().is_state_document() {
             let created = [context.created, created].concat();
-            let state = StateFile { tools: self, context, now, created };
+            let state = StateFile { tools: self, context, now, created, sent };
             let made = state.transition(job, &target)?;
             let text = made.text().clone();
             transition = Some(Box::new(made));
             Some(text.into())
         } else {
             match &job.work {
+                FileWork::Write(call) if !call.copies.is_empty() => {
+                    let copied = copied(self.mounts, call, &target, context)?;
+                    saved = copied.saved;
+                    Some(copied.bytes.into())
+                }
                 FileWork::Write(call) => Some(super::write::written(call, &target, limit)?.into()),
                 FileWork::Patches(patches) => {
                     Some(super::patch::patched(self.mounts, patches, &target, limit)?.into())
@@ -331,13 +351,20 @@ impl Tools<'_> {
                 FileWork::State(_) => return Err(super::state::other_name(job.path).into()),
             }
         };
-        let is_whole_text = match &job.work {
-            FileWork::Write(call) => call.mode != WriteMode::Append || target.old.is_none(),
+        let (is_whole_text, replaces) = match &job.work {
+            FileWork::Write(call) if !call.copies.is_empty() => {
+                (false, call.copies.iter().any(|copy| copy.place == CopyPlace::Whole))
+            }
+            FileWork::Write(call) => {
+                let is_whole = call.mode != WriteMode::Append || target.old.is_none();
+                (is_whole, is_whole)
+            }
             FileWork::Patches(_)
             | FileWork::MoveIn(_)
             | FileWork::Remove(_)
-            | FileWork::State(_) => false,
+            | FileWork::State(_) => (false, false),
         };
+        let is_state = transition.is_some();
         let (before, old_size) = target.old.as_ref().map(|old| (old.sha256, old.size)).unzip();
         let old = target.old.filter(crate::mounts::FileContent::is_whole);
         Ok(ContentDraft {
@@ -349,7 +376,9 @@ impl Tools<'_> {
             sha256: after.as_ref().map(|bytes| Digest::of(bytes)),
             after,
             source,
-            is_whole_text: is_whole_text && transition.is_none(),
+            is_whole_text: is_whole_text && !is_state,
+            replaces: replaces && !is_state,
+            saved,
             transition,
         })
     }
@@ -390,6 +419,8 @@ impl Tools<'_> {
         Answer {
             wrote: changed.filter_map(|draft| written(draft, known)).collect(),
             shown: drafts.iter().filter_map(super::known::written_text).collect(),
+            drafted: drafts.iter().filter_map(drafted).collect(),
+            saved: drafts.iter().flat_map(|draft| draft.saved.clone()).collect(),
             ..answer
         }
     }
@@ -447,11 +478,17 @@ fn written(draft: &ContentDraft, known: &CallFiles) -> Option<WrittenDigest> {
         |source: Digest| known.written.values().any(|own| *own == source.to_string());
     let foreign = match (draft.source, draft.before) {
         (Some(source), _) => !is_moved_own(source),
-        (None, Some(before)) => !draft.is_whole_text && draft.sha256.is_some() && !is_own(before),
+        (None, Some(before)) => !draft.replaces && draft.sha256.is_some() && !is_own(before),
         (None, None) => false,
     };
     let sha256 = draft.sha256.map(|sha256| sha256.to_string());
     Some(WrittenDigest { path: path.to_string(), sha256, foreign })
+}
+
+/// Returns the name of the draft that a call wrote.
+fn drafted(draft: &ContentDraft) -> Option<String> {
+    let name = DraftName::of(&draft.place).filter(|_| draft.after.is_some())?;
+    Some(name.as_str().to_owned())
 }
 
 /// Refuses two names of one file, because one change would overwrite the other.

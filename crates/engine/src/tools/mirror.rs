@@ -71,6 +71,8 @@ impl Tools<'_> {
             source: None,
             transition: None,
             is_whole_text: false,
+            replaces: false,
+            saved: Vec::new(),
         };
         Ok(Mirrored { draft: Some(draft), warning: None })
     }

@@ -1,13 +1,15 @@
 //! Looks at the files of the project by which the guard judges the outputs of a node.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
-use crewagent_core::call::WriteCall;
 use crewagent_core::refusal::Refusal;
 use crewagent_core::state::guard::FoundOutput;
 use crewagent_core::state::project_path::ProjectPath;
+use crewagent_core::vpath::VPath;
 use crewagent_format::integrity::Digest;
 
+use super::change::ContentDraft;
 use crate::disk::DiskErrorKind;
 use crate::mounts::{EntryKind, MountError, MountResult, Mounts};
 
@@ -20,11 +22,41 @@ pub(crate) struct ProjectLook<'l> {
     pub(crate) look: &'l dyn Fn(&ProjectPath) -> Option<FoundOutput>,
 }
 
+/// A file as a call writes it.
+pub(crate) struct SentFile {
+    path: VPath,
+    bytes: Arc<[u8]>,
+}
+
+impl SentFile {
+    /// Returns the file that a draft leaves; none for the state document, and for one that is removed.
+    pub(super) fn of(draft: &ContentDraft) -> Option<Self> {
+        let bytes = draft.after.clone().filter(|_| draft.transition.is_none())?;
+        Some(Self { path: draft.path.path().clone(), bytes })
+    }
+
+    /// Returns a file with this content.
+    pub(super) fn new(path: VPath, bytes: Arc<[u8]>) -> Self {
+        Self { path, bytes }
+    }
+
+    fn found(&self) -> FoundOutput {
+        let text = std::str::from_utf8(&self.bytes).ok();
+        FoundOutput {
+            bytes: Some(self.bytes.len() as u64),
+            sha256: Some(Digest::of(&self.bytes).to_string()),
+            text: text.filter(|text| text.len() <= SHORT).map(str::to_owned),
+            modified: None,
+            is_sent: true,
+        }
+    }
+}
+
 /// Judges a change by the files of the project, and by those that the call `sends`. If the disk fails, returns its error
 /// instead of treating the file as missing.
 pub(crate) fn with_project<T>(
     mounts: &Mounts,
-    sends: &[WriteCall],
+    sends: &[SentFile],
     judge: impl FnOnce(ProjectLook<'_>) -> Result<T, Refusal>,
 ) -> MountResult<T> {
     let failure: RefCell<Option<MountError>> = RefCell::new(None);
@@ -37,8 +69,9 @@ pub(crate) fn with_project<T>(
             None
         }
     };
-    let sent =
-        |path: &ProjectPath| sends.iter().find(|file| file.path.path() == path.vpath()).map(sent);
+    let sent = |path: &ProjectPath| {
+        sends.iter().find(|file| file.path == *path.vpath()).map(SentFile::found)
+    };
     let exists = |path: &ProjectPath| match mounts.exists(path.vpath()) {
         _ if sent(path).is_some() => Some(true),
         Ok(there) => Some(there == Ok(true)),
@@ -49,18 +82,6 @@ pub(crate) fn with_project<T>(
     match failure.into_inner() {
         Some(error) => Err(error),
         None => Ok(result),
-    }
-}
-
-/// Returns a file as a call writes it.
-fn sent(file: &WriteCall) -> FoundOutput {
-    let text = &file.content;
-    FoundOutput {
-        bytes: Some(text.len() as u64),
-        sha256: Some(Digest::of(text.as_bytes()).to_string()),
-        text: Some(text).filter(|text| text.len() <= SHORT).cloned(),
-        modified: None,
-        is_sent: true,
     }
 }
 

@@ -20,7 +20,7 @@ impl Tools<'_> {
             return None;
         }
         let (mut objections, mut warned) = (Vec::new(), Vec::new());
-        for draft in drafts.iter().filter(|draft| draft.is_whole_text && !draft.is_unchanged()) {
+        for draft in drafts.iter().filter(|draft| draft.replaces && !draft.is_unchanged()) {
             let Some(path) = ProjectPath::new(draft.place.clone()) else { continue };
             let (Some(before), Some(new)) = (draft.before, draft.after.as_deref()) else {
                 continue;

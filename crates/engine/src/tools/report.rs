@@ -89,7 +89,9 @@ impl<'d> FileReport<'d> {
         source: Option<&'d ContentDraft>,
     ) -> Self {
         let bytes_written = match call {
-            Call::Write(call) if draft.transition.is_none() => Some(call.content.len()),
+            Call::Write(call) if draft.transition.is_none() && call.copies.is_empty() => {
+                Some(call.content.len())
+            }
             // The runtime may have added to the model's text.
             Call::Write(_) => draft.after.as_ref().map(|bytes| bytes.len()),
             Call::Patch(_)
@@ -99,7 +101,8 @@ impl<'d> FileReport<'d> {
             | Call::Read(_)
             | Call::List(_)
             | Call::Search(_)
-            | Call::AskUser(_) => None,
+            | Call::AskUser(_)
+            | Call::Gate(_) => None,
         };
         let before = draft.before.filter(|_| bytes_written.is_none());
         Self {

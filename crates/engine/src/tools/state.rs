@@ -4,10 +4,15 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crewagent_core::call::{FilePatchCall, Operation, WriteCall, WriteMode};
+use crewagent_core::draft::DraftName;
 use crewagent_core::event::StateChange;
 use crewagent_core::prompt;
 use crewagent_core::refusal::{Refusal, RefusalCode};
-use crewagent_core::state::document::{DocumentError, Proposed, STATE_FILE, StateDocument};
+use crewagent_core::state::complete::with_auto_end;
+use crewagent_core::state::document::{
+    ChangeError, DocumentError, Proposed, STATE_FILE, StateDocument,
+};
+use crewagent_core::state::gate_visit::GateVisit;
 use crewagent_core::state::guard::{self, Proposal, StateTransition, VisitOutputs, VisitVariables};
 use crewagent_core::state::meaning::{EditMeaning, as_meant, lacks_keys, meaning};
 use crewagent_core::state::patch::StateUpdate;
@@ -20,6 +25,7 @@ use crewagent_format::path::PackagePath;
 use crewagent_format::wording::joined;
 
 use super::change::{FileJob, FileWork, moved};
+use super::outputs::SentFile;
 use super::patch::about;
 use super::write::{check_limit, check_match, exists};
 use super::{CallContext, ChangeHalt, Tools, with_project};
@@ -83,6 +89,8 @@ pub(super) struct StateFile<'s, 'w> {
     pub(super) now: &'s str,
     /// Artifacts that were created or changed since the last transition, with those of this call.
     pub(super) created: Vec<ProjectPath>,
+    /// Files that the same call writes before.
+    pub(super) sent: &'s [SentFile],
 }
 
 impl StateFile<'_, '_> {
@@ -105,15 +113,22 @@ impl StateFile<'_, '_> {
             }
             FileWork::State(call) => {
                 let update = match &call.completion {
-                    Some(node) => node.update(&call.update, &old, &workflow.graph)?,
+                    Some(node) => {
+                        node.update(&call.update, &old, &workflow.graph, self.context.gate)?
+                    }
                     None => call.update.clone(),
                 };
                 StateDocument::from_frontmatter(update.apply(&old)?)
             }
         };
+        let new = match new {
+            Ok(new) => Ok(with_auto_end(&old, new, &workflow.graph).map_err(unedited)?),
+            Err(error) => Err(error),
+        };
+        let gate = self.gate(job);
         let named = named_variables(job);
         let keep = kept_files(job);
-        let judged = with_project(self.tools.mounts, sent_files(job), |project| {
+        let judged = with_project(self.tools.mounts, self.sent, |project| {
             guard::check(&Proposal {
                 old: &old,
                 new: &new,
@@ -130,10 +145,22 @@ impl StateFile<'_, '_> {
                 },
                 variables: VisitVariables { before: self.context.set, named: &named },
                 confirmation: self.context.confirmation,
+                gate: &gate,
                 author: guard::Author::Model(self.context.policy.state_tool()),
             })
         });
         Ok(judged??)
+    }
+
+    /// Returns what the user decided in this visit, with the drafts that the call saves.
+    fn gate(&self, job: &FileJob<'_>) -> GateVisit {
+        let mut visit = self.context.gate.clone();
+        if let FileWork::State(call) = &job.work {
+            let copies = call.files.iter().flat_map(|file| &file.copies);
+            let names = copies.filter_map(|copy| DraftName::of(&copy.from));
+            visit.saved.extend(names.map(|name| name.as_str().to_owned()));
+        }
+        visit
     }
 
     /// Returns the document that an edit of it means. In a strict run its bytes are the runtime's alone: the meaning of
@@ -152,9 +179,7 @@ impl StateFile<'_, '_> {
             }
             Err(error) => return Ok(Err(error)),
         };
-        let new = as_meant(old, new, &workflow.graph).map_err(|error| {
-            Refusal::new(RefusalCode::InvalidFrontmatter, format!("The edit fails: {error}."))
-        })?;
+        let new = as_meant(old, new, &workflow.graph).map_err(unedited)?;
         if !self.context.policy.strict {
             return Ok(Ok(new));
         }
@@ -229,16 +254,6 @@ fn named_variables(job: &FileJob<'_>) -> Vec<String> {
     }
 }
 
-/// Returns the files that a call writes before it changes the state.
-fn sent_files<'c>(job: &FileJob<'c>) -> &'c [WriteCall] {
-    match &job.work {
-        FileWork::State(call) => &call.files,
-        FileWork::Write(_) | FileWork::Patches(_) | FileWork::MoveIn(_) | FileWork::Remove(_) => {
-            &[]
-        }
-    }
-}
-
 /// Returns the old files that a call keeps as outputs.
 fn kept_files(job: &FileJob<'_>) -> Vec<ProjectPath> {
     match &job.work {
@@ -252,6 +267,10 @@ fn kept_files(job: &FileJob<'_>) -> Vec<ProjectPath> {
             .collect(),
         FileWork::Write(_) | FileWork::MoveIn(_) | FileWork::Remove(_) => Vec::new(),
     }
+}
+
+fn unedited(error: ChangeError) -> Refusal {
+    Refusal::new(RefusalCode::InvalidFrontmatter, format!("The edit fails: {error}."))
 }
 
 fn immovable() -> Refusal {
@@ -281,6 +300,11 @@ fn proposed(
     limit: u64,
 ) -> Result<EditedState, Refusal> {
     check_match(&call.path, call.if_match, target)?;
+    if !call.copies.is_empty() {
+        let message = format!("`{STATE_FILE}` cannot be copied from another file.");
+        return Err(Refusal::new(RefusalCode::InvalidArguments, message)
+            .hint("Finish the node with its own call."));
+    }
     let text = match call.mode {
         WriteMode::Create => return Err(exists(&call.path)),
         WriteMode::Append => format!("{}{}", old.text(), call.content),

@@ -152,6 +152,7 @@ golden_runs! {
     three_levels_of_calls_return_one_by_one = "015-three-levels";
     a_write_waits_for_the_users_word = "016-approvals";
     a_package_may_tell_models_to_edit_the_state = "017-document-manner";
+    the_user_decides_at_gates = "018-gates";
     a_document_of_an_imported_workflow_is_written = "020-imported-document";
 }
 

@@ -3,6 +3,7 @@
 mod damage;
 mod faults;
 pub(crate) mod fixture;
+mod gated;
 mod kept;
 mod kill;
 mod mirror;

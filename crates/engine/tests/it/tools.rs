@@ -1,6 +1,7 @@
 //! The tools as a model uses them: calls as text in, answers as text out.
 
 mod carrying;
+mod copying;
 pub(crate) mod fixture;
 mod guarded;
 mod outputs;

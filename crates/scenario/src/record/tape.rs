@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crewagent_core::draft::with_marks;
 use crewagent_core::event::{
     Answer, AssistantMessage, Event, EventKind, FrameEvent, FramePlanned, ModelEvent, PhaseChanged,
     Reason, Reply, RunEvent, RunFailed, RunResumed, RunStarted, StateEvent, ToolEvent,
@@ -79,6 +80,8 @@ struct Hand {
     /// Messages since the model's last reply that are still in its context.
     view: TapeView,
     failure: Option<String>,
+    /// Number of drafts of the last reply that are not written yet.
+    drafts: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -127,6 +130,10 @@ impl Tape {
                 if let Some(intent) = intent {
                     self.passing.times.insert(intent.time.clone());
                 }
+            }
+            // The calls that write the drafts of a reply are not the model's.
+            EventKind::Tool(ToolEvent::Finished(_)) if self.hand.drafts > 0 => {
+                self.hand.drafts -= 1;
             }
             EventKind::Tool(ToolEvent::Finished(ToolFinished { answer, .. })) => {
                 self.hand.last = Some(answer.result.clone());
@@ -260,8 +267,9 @@ impl Tape {
             answers: Some(hand.answers.clone())
                 .filter(|answers| is_whole && answers.len() == hand.calls),
             last: hand.last.clone(),
-            reply: reply.clone(),
+            reply: as_written(reply),
         };
+        hand.drafts = reply.drafts.len();
         hand.place = Some(place.clone());
         // An empty reply leaves no trace in the next request.
         if !is_empty(reply) {
@@ -282,6 +290,16 @@ impl Hand {
         self.view = TapeView::Cut;
         self.last = None;
     }
+}
+
+/// Returns a reply as the model wrote it, with the marks of its drafts.
+fn as_written(reply: &Reply) -> Reply {
+    let mut written = reply.clone();
+    let drafts = std::mem::take(&mut written.drafts);
+    if !drafts.is_empty() {
+        written.content = written.content.map(|text| with_marks(&text, &drafts));
+    }
+    written
 }
 
 /// Returns true if a reply has no text and no calls.

@@ -431,6 +431,7 @@ export const en = {
   'nudge.go-on': 'The model was told to go on without asking.',
   'nudge.cut': 'The reply was cut off. The model was told to say less.',
   'nudge.call': 'A call came as text. The model was told to call the tool.',
+  'nudge.draft': 'A draft was broken or not shown. The model was told so.',
 
   'reason.stop-point': 'It is waiting for you.',
   'reason.question': 'It has a question for you.',

@@ -433,6 +433,7 @@ export const zh: Record<keyof typeof en, string> = {
   'nudge.go-on': '已让模型直接继续，无需询问。',
   'nudge.cut': '回复被截断，已提醒模型缩短。',
   'nudge.call': '调用写成了文字，已提醒模型正式调用工具。',
+  'nudge.draft': '草稿有误或未展示，已提醒模型。',
 
   'reason.stop-point': '等待你的输入。',
   'reason.question': '有问题等你回答。',

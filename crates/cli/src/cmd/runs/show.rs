@@ -94,7 +94,7 @@ impl RunReport<'_> {
         if let Some(open) = self.story.history.question.as_ref().filter(|_| self.waits()) {
             let asker = if open.moved.is_some() { Asker::Runtime } else { Asker::Model };
             text.push('\n');
-            text.push_str(&question::question(&open.question, asker, paint::text_width()));
+            text.push_str(&question::question(&open.question, asker, paint::text_width(), &[]));
         }
         for trouble in self.summary.troubles.iter().chain(&self.view.recovered.notes) {
             let trouble = paint::printable(trouble);

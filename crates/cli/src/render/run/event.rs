@@ -127,6 +127,10 @@ fn nudge(kind: NudgeKind) -> &'static str {
             "a call came as text; the model is told to call the tool",
             "调用写成了文字，已提醒模型真正调用工具",
         ),
+        NudgeKind::Draft => text!(
+            "the model is told to show its draft, or to write it again",
+            "已提醒模型展示草稿，或重新写",
+        ),
     }
 }
 

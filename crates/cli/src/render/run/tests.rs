@@ -186,6 +186,7 @@ fn a_question_stands_alone_with_what_can_be_answered() {
         value: value.into(),
         label: label.map(str::to_owned),
         description: about.map(str::to_owned),
+        does: None,
     };
     let question = Question {
         question: "Which kind of project is it?".into(),
@@ -194,9 +195,7 @@ fn a_question_stands_alone_with_what_can_be_answered() {
             choice("green", Some("A new one"), Some("nothing is there yet")),
             choice("brown", None, None),
         ],
-        multi: false,
-        schema: None,
-        approval: None,
+        ..Question::default()
     };
     let asked = EventKind::from(UserAsked {
         call_id: "c".into(),
@@ -224,10 +223,8 @@ fn a_form_names_its_fields() {
     let question = Question {
         question: "Who?".into(),
         kind: QuestionKind::Form,
-        options: Vec::new(),
-        multi: false,
         schema: Form::read(&schema).ok(),
-        approval: None,
+        ..Question::default()
     };
     let asked = EventKind::from(UserAsked {
         call_id: "c".into(),

@@ -51,6 +51,11 @@ fn a_list_of_tools_is_as_short_as_the_contract_says() {
     let document = Policy::default().with_state(StateTool::Patch);
     assert_eq!(all(&document), 1_963);
     assert_eq!(as_sent(&run())[5].len(), 199);
+    let gated = Policy { tells_gates: true, ..plain };
+    assert_eq!(all(&gated), 2_685);
+    for tool in tools(&gated) {
+        check_plain(&tool.parameters, &tool.name);
+    }
 }
 
 #[test]

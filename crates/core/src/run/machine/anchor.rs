@@ -119,6 +119,9 @@ impl Machine {
                 None => self.context.user_input(said.to_string()),
             }
         }
+        if let Some(text) = self.typed_choice.take() {
+            self.context.nudge(text);
+        }
     }
 
     /// Remembers the files that the message of the node shows.
@@ -205,6 +208,7 @@ impl Machine {
             run_state: &self.run_state,
             last_call: self.anchor.last_call.as_deref(),
             said: &self.said.before,
+            saved: self.saved_drafts(),
             data,
             config: self.bindings().map(|bindings| &**bindings),
             brief: Brief {

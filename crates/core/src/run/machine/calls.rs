@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::{CallFiles, CallJob, Effect, Machine, Moves, Stance, Whole, tell};
+use crate::draft::{ReplyDraft, with_marks};
 use crate::event::{
     Answer, EventKind, Finish, Phase, Reason, Reply, StateChange, ToolFinished, WrittenDigest,
 };
@@ -41,6 +42,12 @@ pub(super) struct Batch {
     asked: usize,
     /// Kinds of repairs, by the id of the call.
     repaired: BTreeMap<String, Vec<String>>,
+    /// Reply that has drafts and no call of the model, and true if it has words.
+    callless: Option<(Box<Reply>, bool)>,
+    /// Number of calls at the front of the queue that write the drafts of the reply.
+    drafts: usize,
+    /// Reasons why drafts of the reply were not written.
+    broken_drafts: Vec<String>,
 }
 
 /// End of the reply.
@@ -67,27 +74,49 @@ impl Machine {
         let is_written = |text: &String| !text.trim().is_empty();
         let has_words = reply.content.as_ref().is_some_and(is_written);
         if self.unfinished_node().is_some() {
-            // The model made up an answer of a tool, or words of the user.
-            reply.content = reply.content.map(|text| leaked::cut_invented(&text).to_owned());
+            // The model made up an answer of a tool, or words of the user. A draft may have lines that look so.
+            let from = reply.drafts.last().map_or(0, |draft| draft.end);
+            reply.content = reply.content.map(|text| match text.split_at_checked(from) {
+                Some((drafts, rest)) if from > 0 => [drafts, leaked::cut_invented(rest)].concat(),
+                Some(_) | None => leaked::cut_invented(&text).to_owned(),
+            });
         }
         let words = reply.content.as_ref().filter(|text| is_written(text));
-        self.said.last = words.map(|text| Arc::from(text.as_str()));
+        self.said.last = words.map(|text| without_drafts(text, &reply.drafts).into());
         let broken: Vec<&str> = reply
             .broken_calls
             .iter()
             .filter_map(|at| reply.tool_calls.get(*at))
             .map(|call| call.id.as_str())
             .collect();
-        self.context.reply(&reply, &|call| !broken.contains(&call.id.as_str()));
-        if reply.tool_calls.is_empty() {
+        let is_whole = |call: &ToolCall| !broken.contains(&call.id.as_str());
+        if reply.drafts.is_empty() {
+            self.context.reply(&reply, &is_whole);
+        } else {
+            // The model reads its own words with the marks that it wrote.
+            let content = reply.content.as_deref().map(|text| with_marks(text, &reply.drafts));
+            self.context.reply(&Reply { content, ..reply.clone() }, &is_whole);
+        }
+        if reply.tool_calls.is_empty() && reply.drafts.is_empty() && reply.broken_drafts.is_empty()
+        {
             self.without_call(&reply, has_words, now, effects);
             return;
         }
         self.stalling.called();
         let is_cut = reply.finish == Finish::Length && asked <= MOST_CALLS;
         let end = if is_cut { ReplyEnd::CutOff } else { ReplyEnd::Whole };
-        self.batch = Batch { end, asked, repaired: repairs(&reply), ..Batch::default() };
-        self.queue = reply.tool_calls.into();
+        let drafts = self.draft_calls(&reply);
+        let is_callless = reply.tool_calls.is_empty();
+        self.batch = Batch {
+            end,
+            asked,
+            repaired: repairs(&reply),
+            broken_drafts: std::mem::take(&mut reply.broken_drafts),
+            callless: is_callless.then(|| (Box::new(reply.clone()), has_words)),
+            drafts: drafts.len(),
+            ..Batch::default()
+        };
+        self.queue = drafts.into_iter().chain(reply.tool_calls).collect();
         self.next_call(now, effects);
     }
 
@@ -105,11 +134,21 @@ impl Machine {
             return;
         }
         self.let_go();
-        let Batch { asked, has_left, has_completed, is_useful, .. } =
+        let Batch { asked, has_left, has_completed, is_useful, callless, broken_drafts, .. } =
             std::mem::take(&mut self.batch);
         if has_left && !self.run_state.complete {
             // The reply that closes a completed workflow is written with the whole context.
             self.leave_node();
+        }
+        if let Some((reply, has_words)) = callless {
+            match broken_drafts.is_empty() {
+                true => self.without_call(&reply, has_words, now, effects),
+                false => self.with_broken_drafts(&broken_drafts, now, effects),
+            }
+            return;
+        }
+        if !broken_drafts.is_empty() && !has_left {
+            self.context.nudge(prompt::broken_drafts(&broken_drafts));
         }
         if asked > MOST_CALLS {
             self.context.nudge(prompt::too_many_calls(asked, MOST_CALLS));
@@ -123,8 +162,8 @@ impl Machine {
             return;
         }
         if has_completed && self.run_state.complete && self.waiting.is_empty() {
-            if self.said.last.is_some() {
-                // Words beside the completing call are the last words.
+            if self.said.last.is_some() || self.ends_silently() {
+                // Words beside the completing call are the last words, and an end that completes itself has none.
                 self.stop(Reason::StopPoint, None, effects);
                 return;
             }
@@ -158,6 +197,7 @@ impl Machine {
             files: self.files.current(),
             set: self.variables.counted(&self.run_state),
             known: self.call_files(&call),
+            gate: self.call_gate(),
             frame: self.frame(),
             call,
         })
@@ -187,11 +227,17 @@ impl Machine {
             return;
         };
         self.context.answer(&call.id, answer.result.clone());
+        if let Some(left) = self.batch.drafts.checked_sub(1) {
+            self.batch.drafts = left;
+            self.note_draft(answer);
+        }
         self.failing.count(&call, answer);
         self.count_use(&call, answer);
         self.approved = Moves::Ask;
         self.agreed = None;
         self.grants.once = None;
+        self.gates.settle();
+        self.gates.take(answer);
         let created = answer.created.iter().filter_map(|path| ProjectPath::parse(path).ok());
         self.created.extend(created);
         self.note_written(answer);
@@ -231,6 +277,10 @@ impl Machine {
         answer: &Answer,
         state: Option<&StateChange>,
     ) -> Option<NotExecuted> {
+        let is_gate = Tool::named(&call.name) == Some(Tool::Gate);
+        if is_gate && state.is_some_and(|change| change.moved.is_none() && !change.state.complete) {
+            return Some(NotExecuted::Answered);
+        }
         if let Some(change) = state {
             let is_complete = change.state.complete && !self.run_state.complete;
             if is_complete && self.callers().is_empty() {
@@ -243,8 +293,10 @@ impl Machine {
         match (tool, answer.refused) {
             // No effect lies between two questions, so the second is asked as well.
             (Some(Tool::AskUser), None) if self.queue.front().is_some_and(is_question) => None,
-            (Some(Tool::AskUser), None) => Some(NotExecuted::Answered),
-            (Some(Tool::AskUser | Tool::CompleteNode), Some(_)) => Some(NotExecuted::Refused),
+            (Some(Tool::AskUser | Tool::Gate), None) => Some(NotExecuted::Answered),
+            (Some(Tool::AskUser | Tool::Gate | Tool::CompleteNode), Some(_)) => {
+                Some(NotExecuted::Refused)
+            }
             (_, Some(_)) if answer.ends_reply => Some(NotExecuted::Refused),
             (_, _) => None,
         }
@@ -273,6 +325,7 @@ impl Machine {
         self.created.clear();
         if change.moved.is_some() {
             self.files.begin(now);
+            self.gates.begin(!self.waiting.is_empty());
         }
         self.confirmation = Confirmation::Needed;
         self.batch.has_left |= change.moved.is_some();
@@ -287,6 +340,22 @@ impl Machine {
         effects.push(tell(EventKind::from(Box::new(change))));
     }
 
+    /// Returns true if the run ends without a word of the model: at an end that completes itself.
+    pub(super) fn ends_silently(&self) -> bool {
+        let is_over = self.run_state.complete && self.callers().is_empty();
+        is_over && self.waiting.is_empty() && self.current_node().is_some_and(|node| node.auto)
+    }
+
+    /// Remembers why a draft of the reply was not written: its call has no answer that the model would read.
+    fn note_draft(&mut self, answer: &Answer) {
+        if answer.refused.is_none() {
+            return;
+        }
+        let json = answer.result.inline().and_then(|text| serde_json::from_str::<Json>(text).ok());
+        let message = json.as_ref().and_then(|json| json["error"]["message"].as_str());
+        self.batch.broken_drafts.push(message.unwrap_or("it was refused").to_owned());
+    }
+
     /// Returns what the model knows of files at a call.
     fn call_files(&self, call: &ToolCall) -> CallFiles {
         CallFiles {
@@ -295,12 +364,14 @@ impl Machine {
             patched: self.patched.clone(),
             outputs: self.surveyed_outputs(),
             answer: self.known.answer_to(call),
-            // A file that changed since the user approved is shown again, unless the rule no longer asks.
-            is_put_to_user: self
-                .grants
-                .once
-                .as_ref()
-                .is_some_and(|once| !self.grants.rules.contains(&once.rule)),
+            // What is saved at a gate was shown. A file that changed since the user approved is shown again, unless the
+            // rule no longer asks.
+            is_put_to_user: Tool::named(&call.name) == Some(Tool::Gate)
+                || self
+                    .grants
+                    .once
+                    .as_ref()
+                    .is_some_and(|once| !self.grants.rules.contains(&once.rule)),
         }
     }
 
@@ -331,6 +402,18 @@ impl Machine {
             }
         }
     }
+}
+
+/// Returns the words of a reply, with its drafts by name alone: they are not carried to other nodes.
+fn without_drafts(text: &str, drafts: &[ReplyDraft]) -> String {
+    let (mut words, mut at) = (String::new(), 0);
+    for ReplyDraft { name, start, end } in drafts {
+        let Some(before) = text.get(at..*start) else { continue };
+        words.push_str(&format!("{before}[draft {name}: {} bytes]\n", end - start));
+        at = *end;
+    }
+    words.push_str(text.get(at..).unwrap_or_default());
+    words
 }
 
 /// Describes a call by its tool and path, but not its content: that would be an example of running ahead.

@@ -48,6 +48,7 @@ impl Machine {
         let mut machine = Self::new(subject, settings, place.state);
         machine.place(place.callers, place.calls);
         machine.files.open(machine.callers().len());
+        machine.gates.open(machine.callers().len());
         machine
     }
 
@@ -119,6 +120,8 @@ impl Machine {
             self.files.relocate(self.callers().len(), now);
         }
         self.variables = VisitedVariables::resumed(&self.run_state);
+        self.gates.open(self.callers().len());
+        self.typed_choice = None;
         self.context.settle();
         self.leave_node();
         self.anchor.is_introduced = false;
@@ -195,6 +198,7 @@ impl Machine {
                 let caller = std::mem::replace(&mut self.run_state, *state);
                 self.frames.callers.push(Caller { frame, state: caller });
                 self.files.enter(now);
+                self.gates.enter();
                 self.begin_here();
                 self.anchor.is_introduced = false;
                 self.ask_model(now, effects);
@@ -224,11 +228,13 @@ impl Machine {
         self.frames.returns += 1;
         self.variables.leave();
         self.files.leave(change.moved.is_some().then_some(now));
+        self.gates.leave(change.moved.is_some());
         self.run_state = change.state.clone();
         self.begin_here();
         effects
             .push(tell(EventKind::from(Box::new(StateChange { frame: self.frame(), ..change }))));
         match failed {
+            None if self.ends_silently() => self.stop(Reason::StopPoint, None, effects),
             None => self.ask_model(now, effects),
             Some(why) => {
                 let message = format!(

@@ -65,6 +65,8 @@ enum CallLess {
     /// It asks only if the model may go on.
     GoOnQuestion,
     Text,
+    /// It has a draft, and does not ask the user about it.
+    Draft,
     Empty,
     CutOff,
     /// It has a call in its text that cannot be carried out, for this reason.
@@ -120,10 +122,13 @@ impl Machine {
         let found = match reply.finish {
             Finish::Length => CallLess::CutOff,
             Finish::Stop | Finish::Filter if !has_words => CallLess::Empty,
+            // The options of a gate in words are a question, too.
+            Finish::Stop | Finish::Filter if self.shows_gate(words) => CallLess::Question,
             Finish::Stop | Finish::Filter if asks_to_go_on(words) => CallLess::GoOnQuestion,
             Finish::Stop | Finish::Filter if ends_in_question(words) => CallLess::Question,
             Finish::Stop | Finish::Filter => match unreadable(reply, words) {
                 Some(why) => CallLess::Unreadable(why),
+                None if !reply.drafts.is_empty() => CallLess::Draft,
                 None => CallLess::Text,
             },
         };
@@ -154,11 +159,20 @@ impl Machine {
                 Some((NudgeKind::Cut, prompt::REPLY_CUT.to_owned()))
             }
             CallLess::CutOff => None,
-            CallLess::Text | CallLess::Empty | CallLess::Unreadable(_) if in_a_row > most => None,
-            CallLess::Text | CallLess::Empty | CallLess::Unreadable(_) if in_a_row > 1 => {
+            CallLess::Text | CallLess::Draft | CallLess::Empty | CallLess::Unreadable(_)
+                if in_a_row > most =>
+            {
+                None
+            }
+            CallLess::Text | CallLess::Draft | CallLess::Empty | CallLess::Unreadable(_)
+                if in_a_row > 1 =>
+            {
                 // The last nudge before the user is asked goes to the strongest model.
                 self.escalate();
                 self.finishing_nudge()
+            }
+            CallLess::Draft => {
+                self.finishing_call().map(|call| (NudgeKind::Draft, prompt::draft_waits(&call)))
             }
             CallLess::Text => Some((NudgeKind::NoCall, self.with_open_node(prompt::nothing_done)?)),
             CallLess::Empty => Some((NudgeKind::Empty, self.with_open_node(prompt::empty_reply)?)),
@@ -171,14 +185,14 @@ impl Machine {
         let (reason, message) = match found {
             CallLess::Question | CallLess::GoOnQuestion => (Reason::StopPoint, None),
             CallLess::CutOff => (Reason::StopPoint, Some(CUT_OFF.to_owned())),
-            CallLess::Text | CallLess::Empty | CallLess::Unreadable(_)
+            CallLess::Text | CallLess::Draft | CallLess::Empty | CallLess::Unreadable(_)
                 if rule.reason == Reason::Stalled =>
             {
                 (Reason::Stalled, self.unfinished_node().map(prompt::stalled))
             }
             // The user sees no words that would explain the rest.
             CallLess::Empty => (Reason::EmptyReply, Some(SAID_NOTHING.to_owned())),
-            CallLess::Text | CallLess::Unreadable(_) => (rule.reason, None),
+            CallLess::Text | CallLess::Draft | CallLess::Unreadable(_) => (rule.reason, None),
         };
         self.stop(reason, message, effects);
     }
@@ -259,13 +273,32 @@ impl Machine {
         self.context.nudge(text);
     }
 
+    /// Takes a reply without a call whose drafts are broken.
+    pub(super) fn with_broken_drafts(
+        &mut self,
+        broken: &[String],
+        now: Timestamp,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.stalling.without_call += 1;
+        if self.stalling.nudges >= MOST_NUDGES || self.stalling.without_call > MOST_CUT {
+            self.stop_without_call(&CallLess::Draft, effects);
+            return;
+        }
+        self.nudge(NudgeKind::Draft, prompt::broken_drafts(broken), effects);
+        self.ask_model(now, effects);
+    }
+
     /// Returns the last nudge of all: the call that finishes the node.
     fn finishing_nudge(&self) -> Option<(NudgeKind, String)> {
+        Some((NudgeKind::Finish, prompt::finish_now(&self.finishing_call()?)))
+    }
+
+    fn finishing_call(&self) -> Option<String> {
         let workflow = self.workflow()?;
         let node = workflow.graph.node(self.unfinished_node()?)?;
         let state = self.policy().state_tool();
-        let call = prompt::finishing_call(workflow, node, &self.run_state.variables, state);
-        Some((NudgeKind::Finish, prompt::finish_now(&call)))
+        Some(prompt::finishing_call(workflow, node, &self.run_state.variables, state))
     }
 
     fn with_open_node(&self, text: impl Fn(OpenNode<'_>) -> String) -> Option<String> {

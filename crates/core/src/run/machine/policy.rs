@@ -20,7 +20,8 @@ impl Machine {
             self.settings.policy.tightened(self.agent().and_then(|agent| agent.tools.as_ref()));
         if self.workflow().is_some() {
             let policy = policy.with_state(self.told_state_tool());
-            Policy { tells_moves: self.tells_moves, ..policy }
+            let tells_gates = self.takes_drafts();
+            Policy { tells_moves: self.tells_moves, tells_gates, ..policy }
         } else {
             // A conversation has no state to guard or patch.
             Policy { strict: false, tells_moves: true, ..policy }

@@ -40,6 +40,11 @@ pub(super) struct PendingMove {
 }
 
 impl Pending {
+    /// Returns the question.
+    pub(super) fn question(&self) -> &Question {
+        &self.question
+    }
+
     /// Returns true if the user repeats input that does not match the question.
     fn is_meant(&self, words: &str) -> bool {
         self.refused.as_deref() == Some(words.trim())
@@ -101,12 +106,19 @@ impl Machine {
         if self.answered_offer(&words, now, effects) {
             return;
         }
+        self.typed_choice = None;
+        let is_asked =
+            |pending: &Pending| pending.moved.is_some() || pending.question.approval.is_some();
+        if !self.pending.as_ref().is_some_and(is_asked) {
+            self.gates.speak();
+        }
         match self.pending.take() {
             Some(pending) => self.answer(pending, &words, now, effects),
             None if self.queue.is_empty() => {
                 // An approval belongs to the conversation in which it was given.
                 self.confirmation = Confirmation::Needed;
                 self.anchor.is_stale = true;
+                self.hear_choice(&words);
                 self.waiting.push(words);
                 self.ask_model(now, effects);
             }
@@ -138,6 +150,9 @@ impl Machine {
     fn answer(&mut self, pending: Pending, words: &str, now: Timestamp, effects: &mut Vec<Effect>) {
         if let Some(approval) = pending.question.approval.clone() {
             return self.consented(pending, approval, words, now, effects);
+        }
+        if pending.question.kind == QuestionKind::Gate {
+            return self.decide(pending, words, now, effects);
         }
         match (pending.question.answer(words), &pending.moved) {
             (Ok(Json::Bool(true)), Some(PendingMove { files, .. })) => {
@@ -176,7 +191,7 @@ impl Machine {
 
     /// Asks the question again after input that does not match it. `or` tells the user what the same input would then
     /// mean.
-    fn ask_again(
+    pub(super) fn ask_again(
         &mut self,
         pending: Pending,
         words: &str,
@@ -224,7 +239,7 @@ impl Machine {
     }
 
     /// Answers the current call with the user's answer.
-    fn settle_call(
+    pub(super) fn settle_call(
         &mut self,
         pending: &Pending,
         answer: Answer,

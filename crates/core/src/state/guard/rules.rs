@@ -28,12 +28,18 @@ pub(super) enum GuardRule {
     ArtifactPath,
     CallReturns,
     PlainLines,
+    GateChosen,
+    UserHasSpoken,
+    SectionsSaved,
 }
 
 impl GuardRule {
     pub(super) fn code(self) -> RefusalCode {
         match self {
             Self::ArtifactPath => RefusalCode::Schema,
+            Self::GateChosen | Self::UserHasSpoken | Self::SectionsSaved => {
+                RefusalCode::Precondition
+            }
             Self::NodeExists
             | Self::EdgeExists
             | Self::ConditionHolds

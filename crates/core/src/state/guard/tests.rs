@@ -21,6 +21,7 @@ use super::{
 use crate::policy::StateTool;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::state::document::{InitialValues, Proposed, StateDocument};
+use crate::state::gate_visit::GateVisit;
 use crate::state::patch::StateUpdate;
 use crate::state::project_path::ProjectPath;
 use crate::state::visit_files::{OutputRule, VisitFiles};
@@ -40,6 +41,7 @@ struct Run {
     visit: VisitFiles,
     outputs: OutputRule,
     missing: MissingRule,
+    gate: GateVisit,
     confirmation: Confirmation,
     tool: StateTool,
     /// Variables that were set before, in the same visit.
@@ -66,6 +68,7 @@ impl Run {
             outputs: OutputRule::Exist,
             missing: MissingRule::Enforce,
             confirmation: Confirmation::Needed,
+            gate: GateVisit::default(),
             tool: StateTool::Patch,
             set: BTreeSet::new(),
         }
@@ -141,6 +144,7 @@ impl Run {
             outputs: VisitOutputs { rule: self.outputs, visit: &self.visit, look: &look, keep },
             variables: VisitVariables { before: &self.set, named },
             confirmation: self.confirmation,
+            gate: &self.gate,
             author: Author::Model(self.tool),
         })
     }

@@ -109,6 +109,7 @@ impl From<&PolicySettings> for Policy {
             patches_state: false,
             tells_patches: false,
             tells_moves: false,
+            tells_gates: false,
         }
     }
 }

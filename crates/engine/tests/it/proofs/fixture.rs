@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crewagent_core::event::{Event, EventKind, Phase, Reason, RunEvent, UserEvent};
+use crewagent_core::question::QuestionKind;
 use crewagent_core::run::machine::Rest;
 use crewagent_core::settings::RunSettings;
 use crewagent_core::state::document::StateDocument;
@@ -19,7 +20,7 @@ use crewagent_engine::store::{Installed, Of, RunError, Store};
 use crewagent_engine::tool_server::ToolServers;
 use tempfile::TempDir;
 
-use super::twelve::{AGAIN, COLOUR, GO_ON, ONCE, Piece, PieceModel};
+use super::twelve::{AGAIN, COLOUR, CONTINUE, GO_ON, ONCE, Piece, PieceModel, STAY};
 use crate::golden_fixture::{ask_about_no_names, tree};
 use crate::support::write_all;
 
@@ -244,6 +245,9 @@ pub(crate) fn conduct(
         }
         let words = match (&rest.question, rest.reason) {
             (Some(question), _) if question.approval.is_some() => ONCE,
+            (Some(question), _) if question.kind == QuestionKind::Gate => {
+                if question.question == "Stay?" { STAY } else { CONTINUE }
+            }
             (Some(_), _) => COLOUR,
             (None, Some(Reason::StopPoint)) => GO_ON,
             (None, Some(Reason::Loop)) => AGAIN,

@@ -16,6 +16,9 @@ use serde_json::{Map, Value as Json, json};
 pub(crate) const COLOUR: &str = "blue";
 /// The user's answer to an approval.
 pub(crate) const ONCE: &str = "once";
+/// The user's answers at gates: to a note that asks to stay, and to others.
+pub(crate) const STAY: &str = "A";
+pub(crate) const CONTINUE: &str = "C";
 /// The user's message at a stop point.
 pub(crate) const GO_ON: &str = "go on";
 /// The user's message after the model gave up.
@@ -40,6 +43,11 @@ impl Piece {
         Self { package, project, nodes, rules: Vec::new() }
     }
 
+    /// Sets the replies at a node.
+    pub(super) fn replace(&mut self, node: &str, reactions: Vec<Reaction>) {
+        self.nodes.insert(node.to_owned(), reactions);
+    }
+
     fn reactions(&self, place: &TurnPosition) -> &[Reaction] {
         let node = place.node_id.as_deref().unwrap_or_default();
         let of_workflow = place.workflow.as_ref();
@@ -52,6 +60,8 @@ impl Piece {
 #[derive(Clone, Debug)]
 pub(super) enum Reaction {
     Calls(Vec<(&'static str, Json)>),
+    /// Text with calls behind it.
+    Shown(&'static str, Vec<(&'static str, Json)>),
     /// Text without a call, so that the user has to answer.
     Text(&'static str),
 }
@@ -381,7 +391,7 @@ impl Model for PieceModel {
                         return Ok(words(text));
                     }
                 }
-                Reaction::Calls(calls) => {
+                Reaction::Calls(calls) | Reaction::Shown(_, calls) => {
                     let due: Vec<(&str, String)> = calls
                         .iter()
                         .map(|(name, arguments)| {
@@ -391,7 +401,11 @@ impl Model for PieceModel {
                         .filter(|(name, arguments)| !good.contains(&format!("{name} {arguments}")))
                         .collect();
                     if !due.is_empty() {
-                        return Ok(made(place.turn, due));
+                        let text = match reaction {
+                            Reaction::Shown(text, _) => Some((*text).to_owned()),
+                            Reaction::Calls(_) | Reaction::Text(_) => None,
+                        };
+                        return Ok(Reply { content: text, ..made(place.turn, due) });
                     }
                 }
             }

@@ -12,6 +12,7 @@ use crewagent_core::message::ToolCall;
 use crewagent_core::policy::{FsPolicy, Policy};
 use crewagent_core::refusal::{Refusal, RefusalCode};
 use crewagent_core::state::document::{InitialValues, StateDocument};
+use crewagent_core::state::gate_visit::GateVisit;
 use crewagent_core::state::guard::{Confirmation, MissingRule};
 use crewagent_core::state::project_path::ProjectPath;
 use crewagent_core::state::visit_files::{OutputRule, VisitFiles};
@@ -19,7 +20,7 @@ use crewagent_engine::cancel::Deadline;
 use crewagent_engine::disk::Disk;
 use crewagent_engine::mounts::{MountError, Mounts, Roots};
 use crewagent_engine::tools::{
-    CallContext, CallFiles, CallPlan, ChangeOutcome, Moves, PlannedChange, Recent, Tools,
+    CallContext, CallFiles, CallPlan, ChangeOutcome, Moves, PlannedChange, Recent, SavedText, Tools,
 };
 use crewagent_format::integrity::Digest;
 use crewagent_format::package::{Workflow, check};
@@ -72,6 +73,9 @@ pub(crate) struct ToolsFixture {
     pub(crate) outputs: OutputRule,
     /// Files of this visit.
     pub(crate) files: VisitFiles,
+    pub(crate) gate: GateVisit,
+    /// Drafts as the run saved them before.
+    pub(crate) saved: Vec<SavedText>,
     pub(crate) confirmation: Confirmation,
     pub(crate) moves: Moves,
     /// Files of a move that the user agreed to.
@@ -115,6 +119,8 @@ impl ToolsFixture {
             missing: MissingRule::Enforce,
             outputs: OutputRule::Changed,
             files: VisitFiles { since: NOW.parse().ok(), ..VisitFiles::default() },
+            gate: GateVisit::none(),
+            saved: Vec::new(),
             confirmation: Confirmation::Needed,
             moves: Moves::Free,
             agreed: None,
@@ -220,6 +226,8 @@ impl ToolsFixture {
             set: &NOTHING_SET,
             known: files,
             confirmation: self.confirmation,
+            gate: &self.gate,
+            saved: &self.saved,
             moves: self.moves,
             agreed: self.agreed.as_deref(),
             deadline: &self.deadline,
@@ -375,6 +383,7 @@ static NOTHING_SET: BTreeSet<String> = BTreeSet::new();
 
 /// Files of a visit in which nothing was written.
 static NO_FILES: VisitFiles = VisitFiles::none();
+static NO_GATE: GateVisit = GateVisit::none();
 /// Files of a model that knows nothing.
 static NOTHING_KNOWN: LazyLock<CallFiles> = LazyLock::new(CallFiles::default);
 
@@ -408,6 +417,8 @@ fn context<'a>(policy: &'a Policy, deadline: &'a Deadline) -> CallContext<'a> {
         known: &NOTHING_KNOWN,
         confirmation: Confirmation::Needed,
         moves: Moves::Free,
+        gate: &NO_GATE,
+        saved: &[],
         agreed: None,
         deadline,
     }

@@ -103,7 +103,7 @@ fn arguments(tool: Tool) -> Vec<Argument> {
         ],
         Tool::Move => vec![PATH, ("to", "text", "its new path, where no file may be"), IF_MATCH],
         Tool::Delete => vec![PATH, IF_MATCH],
-        Tool::AskUser | Tool::CompleteNode | Tool::UpdateState => run_arguments(tool),
+        Tool::AskUser | Tool::Gate | Tool::CompleteNode | Tool::UpdateState => run_arguments(tool),
     }
 }
 
@@ -124,6 +124,18 @@ fn run_arguments(tool: Tool) -> Vec<Argument> {
             ),
             ("multi", "yes or no", "several options may be chosen"),
             ("schema", "object", "JSON Schema of a form, instead of `fields`"),
+        ],
+        Tool::Gate => vec![
+            (
+                "drafts",
+                "list of text",
+                "drafts to show; those of the visit that are not saved when absent",
+            ),
+            ("note", "text", "what the user is asked"),
+            ("variables", "object", "variables that are set when the user goes on"),
+            ("draft", "text", "one draft"),
+            ("choose", "text", "ignored: the user chooses"),
+            ("reason", "text", "reason for the decision log"),
         ],
         Tool::CompleteNode => vec![
             ("variables", "object", "variables to set"),
@@ -192,7 +204,7 @@ fn calls(tool: Tool) -> Vec<(&'static str, Json)> {
         )],
         Tool::Delete => vec![("A file", json!({ "path": "@project/docs/plan.md" }))],
         // A question waits for the user, so it has no answer here.
-        Tool::AskUser => Vec::new(),
+        Tool::AskUser | Tool::Gate => Vec::new(),
         Tool::CompleteNode => vec![
             (
                 "A node with one way on",
@@ -229,6 +241,9 @@ fn page() -> String {
     let mut page = HEAD.to_owned();
     let mut told = tools(&policy());
     told.extend(tools(&policy().with_state(StateTool::Patch)));
+    // Only workflows with gates have this one.
+    let gated = tools(&Policy { tells_gates: true, ..policy() }).into_iter();
+    told.extend(gated.filter(|spec| spec.name == Tool::Gate.name()));
     for tool in Tool::ALL {
         let own: Vec<&ToolSpec> = told.iter().filter(|spec| spec.name == tool.name()).collect();
         write!(page, "\n## {}\n\n", tool.name()).unwrap();
