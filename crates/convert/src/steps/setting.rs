@@ -154,14 +154,14 @@ impl SettingTracker {
             }
             return setting;
         }
+        if line.content.starts_with("**") {
+            self.lead = Some(index);
+        }
         if is_rule(&lower) {
             (self.paragraph, self.lead, self.example) = (None, None, false);
         } else if line.indent == 0 || opens {
             if opens && is_condition(&lower) {
                 self.paragraph = Some((index, line.indent));
-            }
-            if line.content.starts_with("**") {
-                self.lead = Some(index);
             }
             self.example = announces_example(&lower);
             self.told = opens && has_any(&lower, GO);

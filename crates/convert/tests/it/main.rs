@@ -12,3 +12,4 @@ mod hostile;
 mod layout;
 mod public;
 mod shapes;
+mod step_files;

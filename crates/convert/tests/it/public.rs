@@ -26,7 +26,7 @@ fn public(name: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-fn convert_public(name: &str) -> Option<Conversion> {
+pub(crate) fn convert_public(name: &str) -> Option<Conversion> {
     let files = read(&public(name)?);
     let conversion = converted(&files, name);
     println!("{name}: {:?}\n{}", conversion.report.counts, findings_text(&conversion));
