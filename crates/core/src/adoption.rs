@@ -1,4 +1,4 @@
-//! Adoption: a run that goes on with a half-done document instead of beginning anew.
+//! Adoption: a run that continues with a half-done document instead of beginning anew.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::question::{Question, QuestionKind, QuestionOption};
 use crate::state::mirror::recorded_nodes;
 
-/// Answer that goes on at the first step that is not recorded.
+/// Answer that continues at the first step that is not recorded.
 const GO_ON: &str = "go on";
 /// Answer that begins at the entry.
 const BEGIN_ANEW: &str = "begin anew";
@@ -30,7 +30,7 @@ pub struct Adoption {
     pub recorded: usize,
     /// First node that is not done.
     pub next: String,
-    /// Node by which the workflow itself goes on, if it has one.
+    /// Node by which the workflow itself continues, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
 }
@@ -107,7 +107,7 @@ impl Adoption {
         })
     }
 
-    /// Returns the node where the run goes on; none for the entry.
+    /// Returns the node where the run continues; none for the entry.
     pub fn node(&self, choice: AdoptChoice) -> Option<&str> {
         match choice {
             AdoptChoice::GoOn => Some(&self.next),

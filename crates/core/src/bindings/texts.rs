@@ -27,7 +27,7 @@ pub fn uses_bindings(package: &Package) -> bool {
 /// Returns the package with the values in its texts: of agents, steps, gates, and in the names of files. A step has its
 /// own bindings, which then hold their values. Files of the package on the disk stay as they are.
 ///
-/// `adopted` is a document that a run goes on with, behind the path of its workflow's document: it is the mirror then.
+/// `adopted` is a document that a run continues with, behind the path of its workflow's document: it is the mirror then.
 /// `in_package` returns the path in the package of a path of the project that stands for one of its files.
 pub fn filled(
     package: &Arc<Package>,

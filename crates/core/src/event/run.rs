@@ -75,7 +75,7 @@ pub struct RunStarted {
     /// Half-done document that the user is asked about first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adoption: Option<Box<Adoption>>,
-    /// Mistakes in the configuration of the project, and where the run goes on if it adopts a document.
+    /// Mistakes in the configuration of the project, and where the run continues if it adopts a document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -30,13 +30,13 @@ pub enum Adopt {
     /// The run asks the user first, if there is such a document.
     #[default]
     Ask,
-    /// The run goes on with this document.
+    /// The run continues with this document.
     File(String),
     /// The run begins at the entry, where the workflow looks for itself.
     No,
 }
 
-/// Documents that a new run goes on with.
+/// Documents that a new run continues with.
 #[derive(Debug, Default)]
 pub(super) struct Adopting {
     /// Document that the user named.
@@ -147,9 +147,9 @@ fn seeded(
     state.edited(&edits)
 }
 
-/// Describes for the user where a run goes on.
+/// Describes for the user where a run continues.
 pub(super) fn note(adoption: &Adoption, node: &str) -> String {
-    format!("it goes on with {} at {node}", adoption.file)
+    format!("it continues with {} at {node}", adoption.file)
 }
 
 impl<L: StepLog> Run<L> {

@@ -28,8 +28,8 @@ const MAX_LISTED: usize = 1_000;
 /// Size of the note about mistakes, in characters.
 const NOTE_CHARS: usize = 1_000;
 
-/// Facts that the bindings of a run are resolved from.
-pub(super) struct BindingFacts<'f> {
+/// Sources that the bindings of a run are resolved from.
+pub(super) struct BindingSources<'f> {
     pub(super) package: &'f Package,
     pub(super) installed: &'f Installed,
     /// Folder of the user's project.
@@ -58,16 +58,16 @@ pub(super) fn project_mounts(project: &Path, installed: &Installed) -> Result<Mo
 }
 
 /// Resolves the bindings. A missing value never stops a run.
-pub(super) fn resolved(facts: &BindingFacts<'_>) -> Result<RunBindings, OpenError> {
-    if !bindings::uses_bindings(facts.package) {
+pub(super) fn resolved(sources: &BindingSources<'_>) -> Result<RunBindings, OpenError> {
+    if !bindings::uses_bindings(sources.package) {
         return Ok(RunBindings::default());
     }
-    let manifest = facts.package.manifest();
+    let manifest = sources.package.manifest();
     let layers = match manifest.config_from.iter().any(|kind| kind == FOREIGN) {
-        true => layers(&project_mounts(facts.project, facts.installed)?),
+        true => layers(&project_mounts(sources.project, sources.installed)?),
         false => Vec::new(),
     };
-    let mut defaults = built_in(facts);
+    let mut defaults = built_in(sources);
     for key in &manifest.config {
         let default = key.default.as_ref().filter(|default| !default.trim().is_empty());
         let is_named = key.name == USER && defaults.contains_key(USER);
@@ -76,16 +76,16 @@ pub(super) fn resolved(facts: &BindingFacts<'_>) -> Result<RunBindings, OpenErro
         }
     }
     let ConfigValues { mut values, mut faults } = resolve(&defaults, &layers);
-    for (name, value) in facts.answers.iter().chain(facts.given) {
+    for (name, value) in sources.answers.iter().chain(sources.given) {
         if is_value(value) {
             values.insert(name.clone(), value.clone());
         }
     }
-    values.extend(system(facts));
+    values.extend(system(sources));
     let resolved = Bindings::resolved(values);
     let checked: BTreeMap<String, String> = resolved
         .iter()
-        .map(|(name, value)| (name.to_owned(), placed(facts, name, value, &mut faults)))
+        .map(|(name, value)| (name.to_owned(), placed(sources, name, value, &mut faults)))
         .collect();
     let bindings = Bindings::resolved(checked);
     for (name, value) in bindings.iter().filter(|(_, value)| bindings.fill(value) != *value) {
@@ -138,9 +138,9 @@ pub(super) fn given(
 const BUILT_IN: [&str; 5] =
     ["communication_language", "document_output_language", "output_folder", "project_name", USER];
 
-fn built_in(facts: &BindingFacts<'_>) -> BTreeMap<String, String> {
-    let folder = folder_name(facts.project);
-    let values = ["English", "English", "_bmad-output", &folder, facts.user_name.trim()];
+fn built_in(sources: &BindingSources<'_>) -> BTreeMap<String, String> {
+    let folder = folder_name(sources.project);
+    let values = ["English", "English", "_bmad-output", &folder, sources.user_name.trim()];
     let values = BUILT_IN.into_iter().zip(values).filter(|(_, value)| is_value(value));
     values
         .filter(|(_, value)| !value.is_empty())
@@ -149,15 +149,15 @@ fn built_in(facts: &BindingFacts<'_>) -> BTreeMap<String, String> {
 }
 
 /// Returns what the runtime knows, which no configuration can change.
-fn system(facts: &BindingFacts<'_>) -> impl Iterator<Item = (String, String)> {
-    let now = clock::for_people(facts.now);
+fn system(sources: &BindingSources<'_>) -> impl Iterator<Item = (String, String)> {
+    let now = clock::for_people(sources.now);
     let part = |range: std::ops::Range<usize>| now.get(range).unwrap_or_default().to_owned();
     let values = [
         ("date", part(0..10)),
         ("time", part(11..16)),
         ("timestamp", now.clone()),
         ("project-root", Mount::Project.name().to_owned()),
-        ("directory_name", folder_name(facts.project)),
+        ("directory_name", folder_name(sources.project)),
     ];
     values.into_iter().map(|(name, value)| (name.to_owned(), value))
 }
@@ -211,7 +211,7 @@ fn layer(mounts: &Mounts, path: String) -> Option<ConfigLayer> {
 /// Returns a value as texts have it: an absolute path in the project by its mount, and a path to a file of the package
 /// below `@pkg`. A path that leads out of the project stays as it is and is told.
 fn placed(
-    facts: &BindingFacts<'_>,
+    sources: &BindingSources<'_>,
     name: &str,
     value: &str,
     faults: &mut Vec<ConfigFault>,
@@ -221,7 +221,7 @@ fn placed(
         && bytes.get(1) == Some(&b':')
         && matches!(bytes.get(2), Some(b'/' | b'\\'));
     let is_absolute = value.starts_with(['/', '\\', '~']) || is_drive;
-    if is_absolute && let Ok(below) = Path::new(value).strip_prefix(facts.project) {
+    if is_absolute && let Ok(below) = Path::new(value).strip_prefix(sources.project) {
         let parts: Vec<_> =
             below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
         if let Some(path) = VPath::new(Mount::Project, &parts.join("/")) {
@@ -234,7 +234,7 @@ fn placed(
         faults.push(ConfigFault { kind: ConfigFaultKind::Outside, message });
         return value.to_owned();
     }
-    in_package(value, &facts.package.manifest().aliases, facts.installed)
+    in_package(value, &sources.package.manifest().aliases, sources.installed)
         .unwrap_or_else(|| value.to_owned())
 }
 

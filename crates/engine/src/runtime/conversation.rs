@@ -8,7 +8,7 @@ use crewagent_core::state::run_state::RunState;
 use crewagent_format::id::AgentId;
 use crewagent_format::package::Package;
 
-use super::bindings::{self, BindingFacts, RunBindings};
+use super::bindings::{self, BindingSources, RunBindings};
 use super::run::Run;
 use super::start::choose_by_name;
 use super::{StartConversation, StartError};
@@ -31,7 +31,7 @@ pub(super) fn begin<H: Host>(
     let folder = project.folder()?;
     let now = clock.now();
     let RunBindings { bindings, .. } = match (&package, &plan.package) {
-        (Some(package), Some(installed)) => bindings::resolved(&BindingFacts {
+        (Some(package), Some(installed)) => bindings::resolved(&BindingSources {
             package,
             installed,
             project: folder,

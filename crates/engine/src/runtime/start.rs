@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use super::adopt::{self, Adopting};
-use super::bindings::{self, BindingFacts, RunBindings};
+use super::bindings::{self, BindingSources, RunBindings};
 use super::run::Run;
 use super::{StartError, StartRun, forecast};
 use crate::clock::{self, Clock};
@@ -110,7 +110,7 @@ pub(super) fn start<H: Host>(
     Ok(Run::begin(opened, machine, now, vec![started]))
 }
 
-/// A package with the values of a run in its texts, and the document that the run goes on with.
+/// A package with the values of a run in its texts, and the document that the run continues with.
 struct PreparedRun {
     package: Arc<Package>,
     bindings: Arc<Bindings>,
@@ -131,7 +131,7 @@ fn prepared(
 ) -> Result<PreparedRun, StartError> {
     let (installed, folder) = (&plan.package, project.folder()?);
     let (variables, given) = bindings::given(&package, &plan.variables);
-    let RunBindings { bindings, note } = bindings::resolved(&BindingFacts {
+    let RunBindings { bindings, note } = bindings::resolved(&BindingSources {
         package: &package,
         installed,
         project: folder,

@@ -35,7 +35,7 @@ impl Machine {
         true
     }
 
-    /// Takes the user's word about the document: the run begins at its entry. A run that goes on with the document is
+    /// Takes the user's word about the document: the run begins at its entry. A run that continues with the document is
     /// placed there instead, and words that are no answer wait for the first request. Returns false if nothing was asked.
     pub(super) fn answered_offer(
         &mut self,

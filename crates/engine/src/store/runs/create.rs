@@ -33,7 +33,7 @@ pub struct NewRun {
     pub conversation: Option<RunId>,
     /// Values that the texts of the package are filled with.
     pub bindings: Bindings,
-    /// Document that it goes on with, from the root of the project.
+    /// Document that it continues with, from the root of the project.
     pub adopted: Option<String>,
     pub created: Timestamp,
     /// State documents, each with the frame that it belongs to; `None` for the run's own. A conversation has none.

@@ -39,7 +39,7 @@ pub struct RunRecord {
     /// Values that the texts of the package are filled with.
     #[serde(default, skip_serializing_if = "Bindings::is_empty")]
     pub bindings: Bindings,
-    /// Document that it goes on with, from the root of the project.
+    /// Document that it continues with, from the root of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopted: Option<String>,
 }

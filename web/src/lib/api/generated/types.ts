@@ -34,7 +34,7 @@ recorded: number,
  */
 next: string, 
 /**
- * Node by which the workflow itself goes on, if it has one.
+ * Node by which the workflow itself continues, if it has one.
  */
 own?: string, };
 
@@ -4028,7 +4028,7 @@ forecast?: Forecast,
  */
 adoption?: Adoption, 
 /**
- * Mistakes in the configuration of the project, and where the run goes on if it adopts a document.
+ * Mistakes in the configuration of the project, and where the run continues if it adopts a document.
  */
 notes?: Array<string>, };
 
