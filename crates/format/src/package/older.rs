@@ -53,6 +53,9 @@ pub fn older(package: &Package, files: &dyn Files, version: Minor) -> Result<Old
     Ok(OlderPackage { files: changed, notes, sources })
 }
 
+/// Document of a newer version as it is, and its content as it is to be.
+type NewerDocument = (Document, Map<String, Json>);
+
 struct Rewriting<'p> {
     package: &'p Package,
     files: &'p dyn Files,
@@ -112,10 +115,7 @@ impl Rewriting<'_> {
     }
 
     /// Reads a JSON document that states a newer version, and states the wanted one in it.
-    fn newer_json(
-        &mut self,
-        path: &PackagePath,
-    ) -> Result<Option<(Document, Map<String, Json>)>, String> {
+    fn newer_json(&mut self, path: &PackagePath) -> Result<Option<NewerDocument>, String> {
         let text = self.text(path)?;
         let cannot = |reason: &dyn std::fmt::Display| format!("`{path}` cannot be read: {reason}");
         let tree = syntax::json::parse(&text).map_err(|_| cannot(&"it is no JSON"))?;

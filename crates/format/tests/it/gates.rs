@@ -374,7 +374,7 @@ fn rewritten(files: &MemoryFiles, version: Minor) -> (MemoryFiles, Vec<String>) 
     let older = older(&package, files, version).unwrap();
     let mut result = files.clone();
     for (path, content) in &older.files {
-        result.put(path.as_str(), content.to_vec()).unwrap();
+        result.put(path.as_str(), content).unwrap();
     }
     let again = checked(&result);
     assert!(!again.findings.has_errors(), "{:#?}", lines(&again));
