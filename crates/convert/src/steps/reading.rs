@@ -103,7 +103,9 @@ pub(super) fn read(
     let mut calls: BTreeSet<String> = BTreeSet::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (index, line) in page.instructions() {
-        let found = resolver.found(line.content);
+        let mut found = resolver.found(line.content);
+        // A step that names itself leads nowhere.
+        found.retain(|found| !matches!(&found.meant, Meant::Step(step) if step == resolver.file()));
         if found.is_empty() {
             continue;
         }

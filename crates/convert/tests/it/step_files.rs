@@ -85,13 +85,13 @@ fn a_step_that_nothing_leads_to_is_told() {
 
 #[test]
 fn hostile_steps_are_read_in_one_pass() {
-    let itself = format!("# One\n\n{}", "Load `./step-01.md`\n".repeat(100_000));
-    let one_line = format!("# One\n\n{}", "load `./step-01.md` ".repeat(100_000));
-    let open = format!("# One\n\n{}", "[A] [".repeat(200_000));
-    let fences = format!("# One\n\n{}", "```md\n~~~\n".repeat(100_000));
-    let keys = format!("# One\n\n{}", "- IF A: again\n[A] x\n".repeat(50_000));
-    let quotes = format!("# One\n\n{}", "> ".repeat(200_000));
-    let deep: String = (0..2000).map(|indent| format!("{}- If A:\n", " ".repeat(indent))).collect();
+    let itself = format!("# One\n\n{}", "Load `./step-01.md`\n".repeat(10_000));
+    let one_line = format!("# One\n\n{}", "load `./step-01.md` ".repeat(10_000));
+    let open = format!("# One\n\n{}", "[A] [".repeat(20_000));
+    let fences = format!("# One\n\n{}", "```md\n~~~\n".repeat(10_000));
+    let keys = format!("# One\n\n{}", "- IF A: again\n[A] x\n".repeat(5_000));
+    let quotes = format!("# One\n\n{}", "> ".repeat(20_000));
+    let deep: String = (0..500).map(|indent| format!("{}- If A:\n", " ".repeat(indent))).collect();
     for text in [itself, one_line, open, fences, keys, quotes, deep] {
         let conversion = converted(&source(ENTRY, &[&text]), "demo");
         assert!(
