@@ -12,6 +12,7 @@ mod model;
 mod path;
 mod resume;
 mod security;
+mod sources;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};

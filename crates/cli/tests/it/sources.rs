@@ -22,7 +22,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Returns a scratch folder with a copy of the garden in it.
-fn garden() -> (CliFixture, PathBuf) {
+pub(crate) fn garden() -> (CliFixture, PathBuf) {
     let world = CliFixture::new();
     let project = world.path("garden");
     copy(&repository().join("tests/sources/garden"), &project);
@@ -116,7 +116,8 @@ fn an_archive_of_a_source_is_a_source() {
     assert!(ran.out.contains("1 agent: gardener"), "{}", ran.out);
 }
 
-fn collect(folder: &Path, name: &str, files: &mut Vec<(String, Vec<u8>)>) {
+/// Collects the files below a folder, for an archive.
+pub(crate) fn collect(folder: &Path, name: &str, files: &mut Vec<(String, Vec<u8>)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let name = format!("{name}/{}", entry.file_name().to_string_lossy());
