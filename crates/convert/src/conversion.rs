@@ -6,11 +6,13 @@ use crewagent_format::code::{Code, Severity};
 use crewagent_format::package::check;
 use crewagent_format::package::graph::NodeKind;
 use crewagent_format::path::PackagePath;
+use crewagent_format::placeholder;
 use crewagent_format::syntax::yaml;
 use semver::{BuildMetadata, Version};
 use serde_json::{Value as Json, json};
 
 use crate::agents::{self, AgentPlan, MenuCounts, MenuTargets};
+use crate::config::DeclaredConfig;
 use crate::detect::SourceKind;
 use crate::ids::{self, IdClaim};
 use crate::overrides::Overrides;
@@ -19,7 +21,7 @@ use crate::plan::{NodePlan, SourceRef, WorkflowPlan};
 use crate::recorder::Recorder;
 use crate::references::References;
 use crate::report::{self, ImportReport, REPORT_FILE};
-use crate::settle::settle;
+use crate::settle::{name_files, settle};
 use crate::source_tree::{SourceTree, join};
 use crate::{
     Conversion, ConvertOptions, PackageFiles, SourceFiles, config, plain, setbacks, steps,
@@ -120,6 +122,9 @@ fn package_plan<'a>(
     }
     let agents = agents_with_ids(agent_plans, options, recorder);
     let config = config::declared(tree, recorder);
+    for (_, plan) in &mut workflows {
+        name_all_files(tree, plan, &config, recorder);
+    }
     let generated = needed_lists(tree);
     let targets =
         MenuTargets { tree, references: &references, workflows: &ids, generated: &generated };
@@ -145,6 +150,23 @@ fn package_plan<'a>(
         config,
         node_agents: overrides.into_agents(),
     })
+}
+
+fn name_all_files(
+    tree: &SourceTree<'_>,
+    plan: &mut WorkflowPlan,
+    config: &DeclaredConfig,
+    recorder: &mut Recorder,
+) {
+    let is_declared = |name: &str| config.has(name) || placeholder::SYSTEM.contains(&name);
+    for (index, name) in name_files(plan, &is_declared) {
+        let Some(source) = plan.nodes.get(index).and_then(|node| node.source.as_ref()) else {
+            continue;
+        };
+        let message = format!("`{name}` names a file that is written, and nothing declares it");
+        let help = "import the source with its configuration, or set the name in the step";
+        recorder.line(tree, Code::ConfigMissing, (&source.file, source.lines.0), message, help);
+    }
 }
 
 fn nothing_found(recorder: &mut Recorder, reason: &str) {

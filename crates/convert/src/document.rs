@@ -1,5 +1,4 @@
 //! Markdown files of a source: frontmatter, however broken, and a body that stays as it is.
-#![allow(dead_code, reason = "the shape of step files fills and reads them")]
 
 use std::sync::Arc;
 

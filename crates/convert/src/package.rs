@@ -159,13 +159,13 @@ impl PackagePlan<'_> {
     }
 
     fn graph(&self, id: &str, plan: &WorkflowPlan) -> Json {
-        let nodes: Vec<Json> = plan.nodes.iter().map(|node| self.node(id, plan, node)).collect();
+        let nodes: Vec<Json> = plan.nodes.iter().map(|node| self.node(id, node)).collect();
         let edges: Vec<Json> = plan.edges.iter().map(edge).collect();
         let entry = plan.nodes.first().map_or("", |node| node.id.as_str());
         json!({ "schemaVersion": SCHEMA, "entryNodeId": entry, "nodes": nodes, "edges": edges })
     }
 
-    fn node(&self, id: &str, plan: &WorkflowPlan, node: &NodePlan) -> Json {
+    fn node(&self, id: &str, node: &NodePlan) -> Json {
         let mut keys = Map::new();
         keys.insert("id".to_owned(), json!(node.id));
         keys.insert("type".to_owned(), json!(node.kind));
@@ -177,8 +177,7 @@ impl PackagePlan<'_> {
         if let Some(agent) = self.node_agent(id, node) {
             keys.insert("agentId".to_owned(), json!(agent));
         }
-        let outputs = self.outputs(plan, node);
-        for (key, list) in [("inputs", &node.inputs), ("outputs", &outputs)] {
+        for (key, list) in [("inputs", &node.inputs), ("outputs", &node.outputs)] {
             if !list.is_empty() {
                 keys.insert(key.to_owned(), json!(list));
             }
@@ -201,18 +200,6 @@ impl PackagePlan<'_> {
             keys.insert("calls".to_owned(), json!(calls));
         }
         Json::Object(keys)
-    }
-
-    /// Returns the outputs whose names are known when a run begins or set by a step.
-    pub(crate) fn outputs(&self, plan: &WorkflowPlan, node: &NodePlan) -> Vec<String> {
-        let set: BTreeSet<&str> =
-            plan.nodes.iter().flat_map(|node| &node.sets_variables).map(String::as_str).collect();
-        let is_known = |output: &&String| {
-            crewagent_format::placeholder::names(output).all(|name| {
-                set.contains(name) || self.config.has(name) || texts::SYSTEM_NAMES.contains(&name)
-            })
-        };
-        node.outputs.iter().filter(is_known).cloned().collect()
     }
 
     fn gate(&self, gate: &GatePlan) -> Json {

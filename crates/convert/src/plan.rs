@@ -2,7 +2,6 @@
 //!
 //! Paths in a plan are those of the source. References between workflows are paths of files, because ids are known only
 //! when all workflows are.
-#![allow(dead_code, reason = "the shape of step files fills and reads them")]
 
 use std::collections::BTreeMap;
 

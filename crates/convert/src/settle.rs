@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crewagent_format::package::graph::NodeKind;
+use crewagent_format::placeholder;
 
 use crate::plan::{EdgePlan, NodePlan, OptionEffect, WorkflowPlan};
 
@@ -17,6 +18,38 @@ pub(crate) fn settle(plan: &mut WorkflowPlan, ids: &BTreeMap<String, String>) {
             plan.edges.iter_mut().filter(|edge| edge.from == node.id).collect();
         settle_node(node, edges, ids);
     }
+}
+
+/// Makes the names in paths known. An output with a name that nothing declares, binds or sets is left out; in a file that
+/// a gate writes, such a name is a variable that the node sets. Returns those with the index of their node.
+pub(crate) fn name_files(
+    plan: &mut WorkflowPlan,
+    is_declared: &dyn Fn(&str) -> bool,
+) -> Vec<(usize, String)> {
+    let mut known: BTreeSet<String> =
+        plan.nodes.iter().flat_map(|node| &node.sets_variables).cloned().collect();
+    known.extend(plan.bindings.keys().chain(plan.files.keys()).cloned());
+    let mut added = Vec::new();
+    for (index, node) in plan.nodes.iter_mut().enumerate() {
+        let bound = |name: &str| is_declared(name) || known.contains(name);
+        node.outputs.retain(|output| placeholder::names(output).all(bound));
+        let targets = node.gate.iter().flat_map(|gate| &gate.commit).map(|commit| &commit.to);
+        let names: BTreeSet<String> = targets
+            .flat_map(|path| placeholder::names(path))
+            .filter(|name| !is_declared(name) && !node.bindings.contains_key(*name))
+            .map(|name| name.split('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned())
+            .collect();
+        for name in names {
+            if known.insert(name.clone()) {
+                node.sets_variables.push(name.clone());
+                added.push((index, name));
+            }
+        }
+    }
+    let is_known = |name: &str| is_declared(name) || known.contains(name);
+    plan.mirror =
+        plan.mirror.take().filter(|mirror| placeholder::names(&mirror.file).all(is_known));
+    added
 }
 
 fn keep_reachable(plan: &mut WorkflowPlan) {
@@ -77,6 +110,16 @@ fn settle_node(node: &mut NodePlan, mut edges: Vec<&mut EdgePlan>, ids: &BTreeMa
     gate.options.retain(|option| !option.key.trim().is_empty() && keys.insert(option.key.clone()));
     gate.options.reverse();
     for option in &mut gate.options {
+        let own = edges.iter_mut().filter(|edge| edge.gate.as_ref() == Some(&option.key));
+        let own: Vec<&mut &mut EdgePlan> = own.collect();
+        if own.len() > 1 {
+            // The user decides to go on, and what the text says decides where to.
+            option.does = OptionEffect::Stay;
+            node.waits_for_user = true;
+            for edge in own {
+                edge.gate = None;
+            }
+        }
         if option.label.trim().is_empty() {
             option.label.clone_from(&option.key);
         }

@@ -16,6 +16,8 @@ pub(crate) struct Element {
     pub(crate) attributes: Vec<(String, String)>,
     /// Byte at which it begins.
     pub(crate) start: usize,
+    /// Bytes between its tags.
+    pub(crate) inside: (usize, usize),
     /// Text inside, without the texts of its children, decoded.
     pub(crate) text: String,
     pub(crate) children: Vec<Element>,
@@ -39,6 +41,13 @@ impl Element {
             found.push(child);
             child.descendants(found);
         }
+    }
+
+    /// Returns everything between its tags as it is written, with other tags in it, decoded. `source` is the text that
+    /// was parsed.
+    pub(crate) fn written_text(&self, source: &str) -> String {
+        let (start, end) = self.inside;
+        decoded(source.get(start..end).unwrap_or_default()).trim().to_owned()
     }
 
     /// Returns its text and the texts below it.
@@ -73,17 +82,18 @@ pub(crate) fn parse(text: &str) -> Element {
         at += match tag {
             Some(Tag::Skipped(length)) => length,
             Some(Tag::Close { name, length }) => {
-                close(&mut open, &name);
+                close(&mut open, &name, at);
                 length
             }
             Some(Tag::Open { mut element, is_closed, length })
                 if count < MAX_ELEMENTS && open.len() < MAX_DEPTH =>
             {
                 element.start = at;
+                element.inside = (at + length, at + length);
                 count += 1;
                 open.push(element);
                 if is_closed {
-                    fold(&mut open);
+                    fold(&mut open, at + length);
                 }
                 length
             }
@@ -98,7 +108,7 @@ pub(crate) fn parse(text: &str) -> Element {
         };
     }
     while open.len() > 1 {
-        fold(&mut open);
+        fold(&mut open, text.len());
     }
     open.pop().unwrap_or_default()
 }
@@ -109,20 +119,21 @@ fn push_text(open: &mut [Element], text: &str) {
     }
 }
 
-/// Puts the innermost open element into its parent.
-fn fold(open: &mut Vec<Element>) {
-    if let Some(element) = open.pop()
+/// Ends the innermost open element and puts it into its parent.
+fn fold(open: &mut Vec<Element>, end: usize) {
+    if let Some(mut element) = open.pop()
         && let Some(parent) = open.last_mut()
     {
+        element.inside.1 = end;
         parent.children.push(element);
     }
 }
 
-fn close(open: &mut Vec<Element>, name: &str) {
+fn close(open: &mut Vec<Element>, name: &str, end: usize) {
     // A closing tag without an open one is nothing.
     let Some(at) = open.iter().skip(1).rposition(|element| element.name == name) else { return };
     while open.len() > at + 1 {
-        fold(open);
+        fold(open, end);
     }
 }
 
@@ -255,6 +266,8 @@ mod tests {
         assert_eq!(a.text, "one two");
         assert_eq!(a.children.len(), 1);
         assert_eq!(root.text, "Words   end");
+        let text = "<a> one &amp; <b>two</b> </a>";
+        assert_eq!(parse(text).child("a").unwrap().written_text(text), "one & <b>two</b>");
     }
 
     #[test]

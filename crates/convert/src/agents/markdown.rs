@@ -47,17 +47,18 @@ fn plan(
 ) -> AgentPlan {
     let text = |name: &str| agent.attribute(name).map(str::to_owned);
     let named = |name: &str| inside.iter().copied().find(|element| element.name == name);
-    let persona = named("persona").map(read_persona).unwrap_or_default();
+    let written = |element: &Element| element.written_text(source.text());
+    let persona = named("persona").map(|own| read_persona(own, source.text())).unwrap_or_default();
     let memories = named("memories").into_iter().flat_map(|memories| &memories.children);
     let prompts = named("prompts").into_iter().flat_map(|prompts| &prompts.children);
     let prompts = prompts.filter_map(|prompt| {
-        let content = prompt.child("content").unwrap_or(prompt).full_text();
+        let content = written(prompt.child("content").unwrap_or(prompt));
         let id = prompt.attribute("id")?.to_owned();
         (!content.is_empty()).then_some(PromptPlan { id, content })
     });
     let actions = inside.iter().filter(|element| element.name == "critical-actions");
-    let actions = actions.flat_map(|list| &list.children).map(Element::full_text);
-    let steps = extra_steps(inside);
+    let actions = actions.flat_map(|list| &list.children).map(written);
+    let steps = extra_steps(inside, source.text());
     let items = inside.iter().filter(|element| is_item(element));
     AgentPlan {
         file: path.to_owned(),
@@ -71,20 +72,22 @@ fn plan(
         capabilities: text("capabilities"),
         persona,
         critical_actions: actions.chain(steps).filter(|text| !text.is_empty()).collect(),
-        memories: memories.map(Element::full_text).filter(|text| !text.is_empty()).collect(),
+        memories: memories.map(written).filter(|text| !text.is_empty()).collect(),
         prompts: prompts.collect(),
         menu: items.map(|item| menu_item(item, path, source)).collect(),
         ..AgentPlan::default()
     }
 }
 
-fn read_persona(persona: &Element) -> PersonaPlan {
-    let text = |name: &str| persona.child(name).map(Element::full_text).unwrap_or_default();
+fn read_persona(persona: &Element, source: &str) -> PersonaPlan {
+    let text = |name: &str| persona.child(name);
+    let text = |name: &str| text(name).map(|own| own.written_text(source)).unwrap_or_default();
     let principles = persona.child("principles");
     let list: Vec<String> = principles
         .into_iter()
+        .filter(|principles| principles.text.trim().is_empty())
         .flat_map(|principles| &principles.children)
-        .map(Element::full_text)
+        .map(|principle| principle.written_text(source))
         .filter(|text| !text.is_empty())
         .collect();
     let whole = text("principles");
@@ -99,7 +102,7 @@ fn read_persona(persona: &Element) -> PersonaPlan {
 
 /// Returns the steps of an activation that are the agent's own. Those that every agent has (load the persona, the
 /// configuration, greet, show the menu, wait, dispatch) are the runtime's work.
-fn extra_steps(inside: &[&Element]) -> Vec<String> {
+fn extra_steps(inside: &[&Element], source: &str) -> Vec<String> {
     const COMMON: [&str; 9] = [
         "load persona",
         "config.yaml",
@@ -113,7 +116,8 @@ fn extra_steps(inside: &[&Element]) -> Vec<String> {
     ];
     let activation = inside.iter().find(|element| element.name == "activation");
     let steps = activation.into_iter().flat_map(|activation| &activation.children);
-    let steps = steps.filter(|element| element.name == "step").map(Element::full_text);
+    let steps = steps.filter(|element| element.name == "step");
+    let steps = steps.map(|step| step.written_text(source));
     steps
         .filter(|text| {
             let lower = text.to_lowercase();

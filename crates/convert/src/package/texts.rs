@@ -15,9 +15,6 @@ use crate::source_tree::{SourceTree, folder_of, is_below, name_of};
 /// Line that ends our part of a step file. What follows is the source's text, byte for byte.
 pub(super) const SOURCE_MARK: &str = "<!-- The text of the source begins below this line. -->\n";
 
-/// Names that the runtime binds by itself.
-pub(super) const SYSTEM_NAMES: [&str; 4] = ["date", "time", "timestamp", "project_name"];
-
 /// Bindings of a workflow and its steps.
 struct LocalBindings {
     all: BTreeMap<String, String>,
@@ -91,10 +88,11 @@ pub(super) fn document(tree: &SourceTree<'_>, id: &str, plan: &WorkflowPlan) -> 
     front.insert("inputDocuments".to_owned(), json!([]));
     if !plan.brief.trim().is_empty() {
         front.insert("brief".to_owned(), json!(true));
-        let bindings = LocalBindings::of_workflow(tree, plan).used_in(&[&plan.brief]);
-        if !bindings.is_empty() {
-            front.insert("bindings".to_owned(), json!(bindings));
-        }
+    }
+    let mirrored = plan.mirror.as_ref().map_or("", |mirror| mirror.file.as_str());
+    let bindings = LocalBindings::of_workflow(tree, plan).used_in(&[&plan.brief, mirrored]);
+    if !bindings.is_empty() {
+        front.insert("bindings".to_owned(), json!(bindings));
     }
     let values: BTreeMap<&str, &Json> = plan
         .nodes

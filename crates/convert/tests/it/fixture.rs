@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crewagent_convert::{Conversion, ConvertOptions, SourceFiles, SourceShape, convert};
+use crewagent_convert::{
+    Conversion, ConvertOptions, PackageFiles, SourceFiles, SourceShape, convert,
+};
 use crewagent_format::code::Code;
 use serde_json::Value as Json;
 
@@ -45,16 +47,22 @@ pub(crate) fn converted(files: &SourceFiles, name: &str) -> Conversion {
     convert(files, &ConvertOptions { name: name.to_owned(), ..ConvertOptions::default() })
 }
 
+/// Returns the package, or shows why there is none.
+pub(crate) fn package(conversion: &Conversion) -> &PackageFiles {
+    let package = conversion.package.as_ref();
+    package.unwrap_or_else(|| panic!("there is no package:\n{}", findings_text(conversion)))
+}
+
 /// Returns a JSON file of the package.
 pub(crate) fn json(conversion: &Conversion, path: &str) -> Json {
-    let package = conversion.package.as_ref().expect("there is a package");
+    let package = package(conversion);
     let bytes = package.get(path).unwrap_or_else(|| panic!("there is no {path}"));
     serde_json::from_slice(bytes).unwrap()
 }
 
 /// Returns a text of the package.
 pub(crate) fn text(conversion: &Conversion, path: &str) -> String {
-    let package = conversion.package.as_ref().expect("there is a package");
+    let package = package(conversion);
     let bytes = package.get(path).unwrap_or_else(|| panic!("there is no {path}"));
     String::from_utf8(bytes.to_vec()).unwrap()
 }

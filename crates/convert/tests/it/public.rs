@@ -140,7 +140,11 @@ fn agents_of_a_tree_and_its_installation_say_the_same() {
             lines.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
         };
         for id in tree.report.agents.iter().map(|agent| &agent.id) {
-            let (one, other) = (agent(&tree, id), agent(&installed, id));
+            let (mut one, mut other) = (agent(&tree, id), agent(&installed, id));
+            for agent in [&mut one, &mut other] {
+                // An installation keeps skills apart from their modules.
+                agent["metadata"].as_object_mut().unwrap().remove("module");
+            }
             for key in ["metadata", "critical_actions", "prompts"] {
                 assert_eq!(one[key], other[key], "{version} {id} {key}");
             }
