@@ -1,32 +1,20 @@
 /** Gates: the options and drafts that the runtime shows, the keys that choose an option, and what came of an answer. */
 
-import type { Payload, Question } from './api/types';
+import type { GateAction, Payload, Question, ShownDraft } from './api/types';
 import { keysOf, SHORTCUTS } from './keys';
 import { objectOf } from './payload';
-
-export type OptionAction = 'edge' | 'call' | 'stay' | 'yolo';
 
 /** Option of a gate. Its value is its key in the workflow. */
 export interface GateOption {
   value: string;
   label: string;
-  does: OptionAction | undefined;
-}
-
-/** Draft as it was when the gate was shown. */
-export interface GateDraft {
-  name: string;
-  path: string;
-  bytes: number;
-  text: Payload;
-  /** File that it is saved to, from the root of the project. */
-  to: string | undefined;
+  does: GateAction | undefined;
 }
 
 export const gateOptions = (question: Question): GateOption[] =>
-  (question.options ?? []).map((option) => ({ value: option.value, label: option.label ?? option.value, does: (option as { does?: OptionAction }).does }));
+  (question.options ?? []).map((option) => ({ value: option.value, label: option.label ?? option.value, does: option.does }));
 
-export const gateDrafts = (question: Question): GateDraft[] => (question as { show?: GateDraft[] }).show ?? [];
+export const gateDrafts = (question: Question): ShownDraft[] => question.show ?? [];
 
 /** Returns the key on the keyboard that chooses each option: its own if it is one letter or digit and not taken, else its number. */
 export function gateKeys(options: readonly GateOption[], isTaken: (key: string) => boolean): (string | undefined)[] {
@@ -77,7 +65,7 @@ export interface GateOutcome {
 }
 
 /** Returns true if the question is a gate. */
-export const isGate = (question: Question): boolean => (question.kind as string) === 'gate';
+export const isGate = (question: Question): boolean => question.kind === 'gate';
 
 /** Reads the result of the call; none if it is not one of a gate. */
 export function gateOutcome(result: Payload | undefined): GateOutcome | undefined {

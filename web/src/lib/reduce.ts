@@ -298,7 +298,7 @@ function takeReply(view: View, event: Extract<Event, { type: 'assistant.message'
   const thinking = reasoningOf(event.extra);
   const cut = event.finish === 'length' || event.finish === 'filter' ? event.finish : undefined;
   if (text.trim() === '' && thinking === '' && cut === undefined) return;
-  const drafts = ((event as { drafts?: { name: string }[] }).drafts ?? []).map(({ name }) => name);
+  const drafts = (event.drafts ?? []).map(({ name }) => name);
   addReply(view, event, { text, thinking, from: event.from, cut, drafts, usage: event.usage ?? NO_USAGE });
 }
 
@@ -392,7 +392,7 @@ function takeToolEnd(view: View, event: Extract<Event, { type: 'tool.finished' }
   if (removed.length > 0) view.artifacts = view.artifacts.filter((artifact) => !removed.includes(artifact.path));
 }
 
-const isGate = (row: AskRow): boolean => (row.question.kind as string) === 'gate';
+const isGate = (row: AskRow): boolean => row.question.kind === 'gate';
 
 /** Adds to a gate what its answer led to. */
 function takeOutcome(view: View, event: Extract<Event, { type: 'tool.finished' }>): void {
@@ -467,13 +467,12 @@ function told(view: View): string[] {
 }
 
 function takeQuestion(view: View, event: Extract<Event, { type: 'question' }>): void {
-  const { question, kind, options, multi, schema, approval } = event;
-  const { show } = event as { show?: unknown };
+  const { question, kind, options, multi, schema, approval, show } = event;
   const row: AskRow = {
     ...head(event),
     kind: 'ask',
     callId: event.callId,
-    question: { question, kind: kind ?? 'text', options, multi, schema, approval, ...(show === undefined ? {} : { show }) },
+    question: { question, kind: kind ?? 'text', options, multi, schema, approval, show },
     moved: event.moved,
     answer: undefined,
     refused: undefined,

@@ -1,7 +1,7 @@
 import { flushSync, mount, unmount } from 'svelte';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import GateCard from '../../src/chat/GateCard.svelte';
-import type { Event } from '../../src/lib/api/types';
+import type { Event, GateAction } from '../../src/lib/api/types';
 import { chosenOption, gateDrafts, gateKeys, gateOptionAt, gateOptions, gateOutcome, isShortcutKey } from '../../src/lib/gate';
 import { setLanguage } from '../../src/lib/i18n/index.svelte';
 import { reduce } from '../../src/lib/reduce';
@@ -13,7 +13,7 @@ vi.hoisted(() => {
   vi.stubGlobal('ResizeObserver', class { observe() {} unobserve() {} disconnect() {} });
 });
 
-const option = (value: string, label: string, does = 'edge') => ({ value, label, does });
+const option = (value: string, label: string, does: GateAction = 'edge') => ({ value, label, does });
 const OPTIONS = [option('A', 'Advanced Elicitation', 'call'), option('P', 'Party Mode', 'call'), option('C', 'Continue')];
 const SHOW = [{ name: 'vision', path: '@state/drafts/vision.md', sha256: '00', bytes: 21, text: '# Vision\n\nA repair shop.' }];
 

@@ -114,6 +114,14 @@ shown?: Array<ShownFile>,
  */
 warned?: Array<WrittenDigest>, 
 /**
+ * Names of the drafts that the call wrote.
+ */
+drafted?: Array<string>, 
+/**
+ * Drafts that the call saved in files of the project.
+ */
+saved?: Array<SavedDraft>, 
+/**
  * True if the call gave nothing new: what it asked for stands in the context, or the file has this content.
  */
 repeats?: boolean, 
@@ -230,6 +238,14 @@ unreadableCall?: string,
  * Calls that are recorded otherwise than the model wrote them.
  */
 repairedCalls?: Array<RepairedCall>, 
+/**
+ * Drafts in its text, whose marks are taken out.
+ */
+drafts?: Array<ReplyDraft>, 
+/**
+ * Reasons why other blocks of its text are no drafts.
+ */
+brokenDrafts?: Array<string>, 
 /**
  * Reason why it ended.
  */
@@ -1475,6 +1491,11 @@ maxReadBytes: number,
 maxWriteBytes: number, };
 
 /**
+ * Effect of an option of a gate.
+ */
+export type GateAction = "edge" | "call" | "stay" | "yolo";
+
+/**
  * The result of a request to pause or stop.
  */
 export type Halting = { 
@@ -2515,7 +2536,7 @@ export type Nothing = Record<string, never>;
 /**
  * Kind of a reminder to the model.
  */
-export type NudgeKind = "empty" | "no-call" | "finish" | "go-on" | "cut" | "call";
+export type NudgeKind = "empty" | "no-call" | "finish" | "go-on" | "cut" | "call" | "draft";
 
 /**
  * The origin of a fork.
@@ -3131,12 +3152,16 @@ schema?: JsonValue,
 /**
  * The call that the user is to allow.
  */
-approval?: Approval, };
+approval?: Approval, 
+/**
+ * The drafts that a gate shows.
+ */
+show?: Array<ShownDraft>, };
 
 /**
  * Kinds of answers.
  */
-export type QuestionKind = "text" | "choice" | "confirm" | "form" | "approval";
+export type QuestionKind = "text" | "choice" | "confirm" | "form" | "approval" | "gate";
 
 /**
  * Something that can be chosen.
@@ -3153,7 +3178,11 @@ label?: string,
 /**
  * More about it.
  */
-description?: string, };
+description?: string, 
+/**
+ * Effect of an option of a gate.
+ */
+does?: GateAction, };
 
 /**
  * Reaction to a message of the user.
@@ -3257,6 +3286,23 @@ arguments?: Payload,
  * Kinds of repairs of the arguments, such as `trailing-comma`.
  */
 repairs?: Array<string>, };
+
+/**
+ * A draft in the text of a reply.
+ */
+export type ReplyDraft = { 
+/**
+ * The name of the draft.
+ */
+name: string, 
+/**
+ * The offset of its first byte in the text of the reply.
+ */
+start: number, 
+/**
+ * The offset behind its last byte.
+ */
+end: number, };
 
 /**
  * The result of a check of a package.
@@ -4153,6 +4199,27 @@ export type SampleFolder = {
 path?: string, };
 
 /**
+ * A draft that was saved in a file of the project.
+ */
+export type SavedDraft = { 
+/**
+ * The name of the draft.
+ */
+name: string, 
+/**
+ * The file, from the root of the project.
+ */
+path: string, 
+/**
+ * The digest of the text that was saved.
+ */
+sha256: string, 
+/**
+ * Its size.
+ */
+bytes: number, };
+
+/**
  * A tool server wrote a line into its log.
  */
 export type ServerLogged = { 
@@ -4290,6 +4357,35 @@ settings: Array<Setting>,
  * The file they are in.
  */
 path: string, };
+
+/**
+ * A draft that a gate shows.
+ */
+export type ShownDraft = { 
+/**
+ * The name of the draft.
+ */
+name: string, 
+/**
+ * The mount path.
+ */
+path: string, 
+/**
+ * The digest of the text. A choice holds for exactly this text.
+ */
+sha256: string, 
+/**
+ * The size of the text.
+ */
+bytes: number, 
+/**
+ * The text.
+ */
+text: Payload, 
+/**
+ * The file that it is saved to, from the root of the project.
+ */
+to?: string, };
 
 /**
  * A file whose text stands in the answer of a call, or in the call itself.
@@ -4667,6 +4763,14 @@ shown?: Array<ShownFile>,
  */
 warned?: Array<WrittenDigest>, 
 /**
+ * Names of the drafts that the call wrote.
+ */
+drafted?: Array<string>, 
+/**
+ * Drafts that the call saved in files of the project.
+ */
+saved?: Array<SavedDraft>, 
+/**
  * True if the call gave nothing new: what it asked for stands in the context, or the file has this content.
  */
 repeats?: boolean, 
@@ -4883,7 +4987,11 @@ schema?: JsonValue,
 /**
  * The call that the user is to allow.
  */
-approval?: Approval, };
+approval?: Approval, 
+/**
+ * The drafts that a gate shows.
+ */
+show?: Array<ShownDraft>, };
 
 /**
  * Input of the user, or the answer to a question.
