@@ -129,7 +129,7 @@ pub struct GateCall {
     pub drafts: Vec<DraftName>,
     /// Question to the user, in the model's words.
     pub note: Option<String>,
-    /// Variables that are set when the user goes on.
+    /// Variables that are set when the user continues.
     pub update: StateUpdate,
     pub reason: Option<String>,
 }

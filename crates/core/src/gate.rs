@@ -25,9 +25,9 @@ use crate::state::project_path::ProjectPath;
 use crate::tool::Tool;
 use crate::vpath::{VPath, WritablePath};
 
-/// What a gate is judged by.
+/// Gate of a node, with the state by which it is judged.
 #[derive(Clone, Copy, Debug)]
-pub struct GateFacts<'a> {
+pub struct GateTerms<'a> {
     pub graph: &'a Graph,
     pub node: &'a Node,
     pub gate: &'a Gate,
@@ -52,7 +52,7 @@ pub struct BoundDraft {
     pub bytes: u64,
 }
 
-/// What a choice leads to.
+/// Result of a choice that leads on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateOutcome {
     /// Files that are written, and the move if no section is left.
@@ -62,7 +62,7 @@ pub struct GateOutcome {
     pub remaining: Vec<String>,
 }
 
-impl<'a> GateFacts<'a> {
+impl<'a> GateTerms<'a> {
     /// Returns true if drafts are saved at the gate.
     pub fn saves_drafts(&self) -> bool {
         !self.gate.commit.is_empty() || !self.gate.sections.is_empty()
@@ -260,8 +260,8 @@ pub fn no_gate(node: Option<&Node>) -> Refusal {
 }
 
 /// Returns the refusal of a gate without a draft, at a node that saves one.
-pub fn no_draft(facts: &GateFacts<'_>) -> Refusal {
-    let paths = joined(facts.targets().iter().map(ToString::to_string));
+pub fn no_draft(terms: &GateTerms<'_>) -> Refusal {
+    let paths = joined(terms.targets().iter().map(ToString::to_string));
     let place = if paths.is_empty() { String::new() } else { format!(" in {paths}") };
     let message = format!("This gate saves a draft{place}, and there is none in this visit.");
     Refusal::new(RefusalCode::Precondition, message).hint(

@@ -34,7 +34,7 @@ pub enum Tool {
     Delete,
     /// `ui.ask_user`.
     AskUser,
-    /// `ui.gate`: shows the work of a node to the user, who decides how it goes on.
+    /// `ui.gate`: shows the work of a node to the user, who decides how it continues.
     Gate,
     /// `runtime.complete_node`: finishes a node.
     CompleteNode,

@@ -15,7 +15,7 @@ pub(super) const CLOSING: &str = "</draft>";
 
 /// A mark, alone on its line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Mark<'t> {
+pub(super) enum DraftMark<'t> {
     /// Opens the draft of this name, as it is written.
     Opening(&'t str),
     Closing,
@@ -40,12 +40,12 @@ pub fn read_marks(content: &str, is_cut: bool) -> MarkedText {
     for line in content.split_inclusive('\n') {
         match mark_of(line) {
             None => read.text.push_str(line),
-            Some(Mark::Opening(name)) => {
+            Some(DraftMark::Opening(name)) => {
                 if let Some((name, _)) = open.replace((DraftName::parse(name), read.text.len())) {
                     read.not_closed(name);
                 }
             }
-            Some(Mark::Closing) => match open.take() {
+            Some(DraftMark::Closing) => match open.take() {
                 Some((name, start)) => read.close(name, start),
                 None => read.fault("a line </draft> closes nothing".to_owned()),
             },
@@ -90,13 +90,13 @@ impl MarkedText {
 }
 
 /// Reads a line as a mark.
-pub(super) fn mark_of(line: &str) -> Option<Mark<'_>> {
+pub(super) fn mark_of(line: &str) -> Option<DraftMark<'_>> {
     if line.len() > MARK_BYTES || !line.contains("draft") {
         return None;
     }
     let line = line.trim();
     if line == CLOSING {
-        return Some(Mark::Closing);
+        return Some(DraftMark::Closing);
     }
     let inner = line.strip_prefix(OPENING)?.strip_suffix('>')?;
     let named = match inner.trim() {
@@ -107,7 +107,7 @@ pub(super) fn mark_of(line: &str) -> Option<Mark<'_>> {
         _ => return None,
     };
     let quoted = |mark: char| named.strip_prefix(mark)?.strip_suffix(mark);
-    Some(Mark::Opening(quoted('"').or_else(|| quoted('\'')).unwrap_or(named)))
+    Some(DraftMark::Opening(quoted('"').or_else(|| quoted('\'')).unwrap_or(named)))
 }
 
 /// Puts the marks back around the drafts of a text.

@@ -1,4 +1,4 @@
-//! Questions of gates: the user sees the drafts of a node and decides how it goes on.
+//! Questions of gates: the user sees the drafts of a node and decides how it continues.
 
 use crewagent_answers::agreement::{self, Agreement};
 use crewagent_answers::pick;
@@ -19,13 +19,13 @@ const MARKS: [char; 9] = ['[', ']', '(', ')', '.', '。', ':', '\'', '"'];
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum GateAction {
-    /// Drafts are saved, and the run goes on.
+    /// Drafts are saved, and the run continues.
     Edge,
     /// Another workflow works on the draft.
     Call,
     /// The model works on, and asks again.
     Stay,
-    /// Drafts are saved, and the run goes on without asking again.
+    /// Drafts are saved, and the run continues without asking again.
     Yolo,
 }
 

@@ -30,6 +30,7 @@ use crewagent_format::package::step::Tier;
 use crewagent_format::package::{Package, Workflow};
 use jiff::Timestamp;
 
+pub use self::frames::{FrameChange, FrameChanged};
 pub use self::gates::{CallGate, draft_calls};
 pub use self::known::{CallFiles, KnownFiles, SAME_ANSWER, TextPlace};
 use self::limits::{Allowance, VisitAllowance};
@@ -52,7 +53,6 @@ use crate::prompt::{self, SaidExchange};
 use crate::question::Question;
 use crate::question::approval::Approval;
 use crate::settings::RunSettings;
-use crate::state::frame::Frame;
 use crate::state::guard::{Confirmation, MissingRule};
 use crate::state::project_path::ProjectPath;
 use crate::state::run_state::RunState;
@@ -169,32 +169,6 @@ pub enum Effect {
     FrameChange(FrameChange),
     /// Wait for [`Input::User`] or [`Input::Resume`].
     Rest(Rest),
-}
-
-/// A change of the active workflow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FrameChange {
-    /// The current node calls a workflow.
-    Enter { frame: Frame },
-    /// The active workflow has ended.
-    Return {
-        frame: Frame,
-        /// Number of the attempt in the run, from 1.
-        attempt: u64,
-        /// Reason why the workflow could not be completed.
-        failed: Option<String>,
-    },
-}
-
-/// Result of a change of the active workflow.
-#[derive(Clone, Debug)]
-pub enum FrameChanged {
-    /// The called workflow is active, in this state.
-    Entered(Box<RunState>),
-    /// The caller is active again.
-    Left(Box<StateChange>),
-    /// The change is not possible, for this reason.
-    Held(String),
 }
 
 /// Request to the model that is due. [`Machine::context`] holds its messages.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Recorded facts about the gate of a visit. A run that is resumed from its state alone knows none, and asks again.
+/// Recorded decisions at the gate of a visit. A run that is resumed from its state alone knows none, and asks again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateVisit {
     /// Keys of the options that the user chose.
@@ -14,7 +14,7 @@ pub struct GateVisit {
 }
 
 impl GateVisit {
-    /// Returns the facts of a visit in which nothing was decided.
+    /// Returns the record of a visit in which nothing was decided.
     pub const fn none() -> Self {
         Self { chosen: BTreeSet::new(), has_spoken: false, saved: BTreeSet::new() }
     }

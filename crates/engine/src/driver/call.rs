@@ -257,7 +257,7 @@ fn plan(
         }
         (_, Some(outcome)) => tools
             .plan(call, &call_context)
-            .map(|plan| gate::told(plan, job.gate.choice.as_ref(), outcome))
+            .map(|plan| gate::with_choice(plan, job.gate.choice.as_ref(), outcome))
             .map_err(Halt::from),
         (_, None) => tools.plan(call, &call_context).map_err(Halt::from),
     };

@@ -3,7 +3,7 @@
 use crewagent_core::call::{Call, GateCall, WriteCall};
 use crewagent_core::draft::DraftName;
 use crewagent_core::event::{Answer, Intent};
-use crewagent_core::gate::{self, BoundDraft, GateChoice, GateFacts, GateOutcome};
+use crewagent_core::gate::{self, BoundDraft, GateChoice, GateOutcome, GateTerms};
 use crewagent_core::question::Question;
 use crewagent_core::question::gate::{GateAction, ShownDraft};
 use crewagent_core::refusal::Refusal;
@@ -35,9 +35,9 @@ pub(super) fn resolved(
     let (Call::Gate(asked), Some(choice)) = (&call, &job.gate.choice) else {
         return Ok(ResolvedCall { call, outcome: None });
     };
-    let facts = machine.gate_facts(&job.gate.visit);
-    let facts = facts.ok_or_else(|| gate::no_gate(machine.current_node()))?;
-    let outcome = facts.outcome(asked, choice)?;
+    let terms = machine.gate_terms(&job.gate.visit);
+    let terms = terms.ok_or_else(|| gate::no_gate(machine.current_node()))?;
+    let outcome = terms.outcome(asked, choice)?;
     let call = Call::State(Box::new(outcome.call.clone()));
     call.check_policy(&job.policy)?;
     Ok(ResolvedCall { call, outcome: Some(outcome) })
@@ -52,15 +52,15 @@ pub(super) fn ask(
     tools: &Tools<'_>,
     context: &CallContext<'_>,
 ) -> Result<Result<Question, Answer>, Halt> {
-    let Some(facts) = machine.gate_facts(&job.gate.visit) else {
+    let Some(terms) = machine.gate_terms(&job.gate.visit) else {
         return Ok(Err(Answer::from(&gate::no_gate(machine.current_node()))));
     };
     let names = if call.drafts.is_empty() { &job.gate.drafts } else { &call.drafts };
     let is_written = |path: &crewagent_core::state::project_path::ProjectPath| {
         job.files.has_changed(path.as_str())
     };
-    if names.is_empty() && facts.saves_drafts() && !facts.targets().iter().any(is_written) {
-        return Ok(Err(Answer::from(&gate::no_draft(&facts))));
+    if names.is_empty() && terms.saves_drafts() && !terms.targets().iter().any(is_written) {
+        return Ok(Err(Answer::from(&gate::no_draft(&terms))));
     }
     let mut show = Vec::new();
     for name in names {
@@ -69,10 +69,10 @@ pub(super) fn ask(
             Err(refusal) => return Ok(Err(Answer::from(&refusal))),
         }
     }
-    if let Some(refused) = refused_anyway(&facts, call, &show, tools, context)? {
+    if let Some(refused) = refused_anyway(&terms, call, &show, tools, context)? {
         return Ok(Err(refused));
     }
-    Ok(Ok(facts.question(call, show)))
+    Ok(Ok(terms.question(call, show)))
 }
 
 /// Reads a draft as the user sees it.
@@ -105,7 +105,7 @@ fn shown(name: &DraftName, mounts: &Mounts, limit: u64) -> MountResult<ShownDraf
 /// Returns the refusal that every option which leads on would get; none if one of them may be taken, or if there is
 /// none.
 fn refused_anyway(
-    facts: &GateFacts<'_>,
+    terms: &GateTerms<'_>,
     call: &GateCall,
     show: &[ShownDraft],
     tools: &Tools<'_>,
@@ -113,13 +113,13 @@ fn refused_anyway(
 ) -> Result<Option<Answer>, Halt> {
     let drafts: Vec<BoundDraft> = show.iter().filter_map(bound).collect();
     let mut first = None;
-    let options = facts.options();
+    let options = terms.options();
     for option in options.iter().filter(|option| option.does.is_some_and(GateAction::leads_on)) {
         let key = option.value.clone();
-        let mut visit = facts.visit.clone();
-        visit.chosen.extend(facts.keys_of(&key));
+        let mut visit = terms.visit.clone();
+        visit.chosen.extend(terms.keys_of(&key));
         let choice = GateChoice { key, label: option.shown().to_owned(), drafts: drafts.clone() };
-        let answer = match facts.outcome(call, &choice) {
+        let answer = match terms.outcome(call, &choice) {
             Err(refusal) => Answer::from(&refusal),
             Ok(outcome) => {
                 let call = Call::State(Box::new(outcome.call));
@@ -154,7 +154,11 @@ fn of_gate<'c>(context: &CallContext<'c>, visit: &'c GateVisit) -> CallContext<'
 }
 
 /// Adds the choice to the answer of the change that it led to.
-pub(super) fn told(plan: CallPlan, choice: Option<&GateChoice>, outcome: &GateOutcome) -> CallPlan {
+pub(super) fn with_choice(
+    plan: CallPlan,
+    choice: Option<&GateChoice>,
+    outcome: &GateOutcome,
+) -> CallPlan {
     let Some(choice) = choice else { return plan };
     let tell = |answer: Answer| {
         if answer.refused.is_some() {

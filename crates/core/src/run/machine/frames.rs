@@ -7,7 +7,7 @@ use crewagent_format::package::Workflow;
 use jiff::Timestamp;
 
 use super::visit::VisitedVariables;
-use super::{Effect, FrameChange, FrameChanged, Machine, Moves, Rest, Stance, Subject, tell};
+use super::{Effect, Machine, Moves, Rest, Stance, Subject, tell};
 use crate::event::{EventKind, Phase, Reason, StateChange};
 use crate::frame_id::FrameId;
 use crate::prompt;
@@ -15,7 +15,34 @@ use crate::run::history::Position;
 use crate::settings::RunSettings;
 use crate::state::frame::{Caller, DEEPEST, Frame};
 use crate::state::guard::Confirmation;
+use crate::state::run_state::RunState;
 use crate::state::visit_files::VisitFiles;
+
+/// A change of the active workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FrameChange {
+    /// The current node calls a workflow.
+    Enter { frame: Frame },
+    /// The active workflow has ended.
+    Return {
+        frame: Frame,
+        /// Number of the attempt in the run, from 1.
+        attempt: u64,
+        /// Reason why the workflow could not be completed.
+        failed: Option<String>,
+    },
+}
+
+/// Result of a change of the active workflow.
+#[derive(Clone, Debug)]
+pub enum FrameChanged {
+    /// The called workflow is active, in this state.
+    Entered(Box<RunState>),
+    /// The caller is active again.
+    Left(Box<StateChange>),
+    /// The change is not possible, for this reason.
+    Held(String),
+}
 
 /// Frames of a run.
 #[derive(Clone, Debug, Default)]

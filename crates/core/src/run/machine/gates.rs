@@ -12,7 +12,7 @@ use super::questions::Pending;
 use super::{Effect, Machine};
 use crate::draft::{DraftName, ReplyDraft};
 use crate::event::{Answer, Reply, SavedDraft};
-use crate::gate::{self, BoundDraft, GateChoice, GateFacts};
+use crate::gate::{self, BoundDraft, GateChoice, GateTerms};
 use crate::message::ToolCall;
 use crate::prompt::{self, NotExecuted};
 use crate::question::gate::GateAction;
@@ -23,7 +23,7 @@ use crate::tool::Tool;
 /// Beginning of the ids of calls that write the drafts of a reply.
 const DRAFT_CALL: &str = "draft_";
 
-/// What is known of gates and drafts at a call.
+/// Gates and drafts as a call finds them.
 #[derive(Clone, Debug, Default)]
 pub struct CallGate {
     pub visit: GateVisit,
@@ -160,10 +160,10 @@ impl Machine {
     }
 
     /// Returns what the gate of the current node is judged by; none if it has no gate. `visit` is that of a call.
-    pub fn gate_facts<'m>(&'m self, visit: &'m GateVisit) -> Option<GateFacts<'m>> {
+    pub fn gate_terms<'m>(&'m self, visit: &'m GateVisit) -> Option<GateTerms<'m>> {
         let workflow = self.workflow()?;
         let node = workflow.graph.node(self.unfinished_node()?)?;
-        Some(GateFacts {
+        Some(GateTerms {
             graph: &workflow.graph,
             node,
             gate: node.gate.as_deref()?,
@@ -188,8 +188,8 @@ impl Machine {
             return;
         }
         let visit = self.gates.visit();
-        let facts = self.gate_facts(&visit);
-        let option = chosen.and_then(|chosen| facts?.option(&chosen.value).cloned());
+        let terms = self.gate_terms(&visit);
+        let option = chosen.and_then(|chosen| terms?.option(&chosen.value).cloned());
         let Some(option) = option else {
             let answer = answered(&gate::words_answer(words));
             return self.settle_call(
@@ -201,7 +201,7 @@ impl Machine {
                 effects,
             );
         };
-        let keys = facts.map(|facts| facts.keys_of(&option.key)).unwrap_or_default();
+        let keys = terms.map(|terms| terms.keys_of(&option.key)).unwrap_or_default();
         let choice = choice(&option, question);
         self.gates.choose(keys);
         match option.does {
@@ -238,17 +238,17 @@ impl Machine {
     /// Takes words of the user at a stop point. A choice that they type there counts as well.
     pub(super) fn hear_choice(&mut self, words: &str) {
         let visit = self.gates.visit();
-        let Some(facts) = self.gate_facts(&visit) else { return };
-        let options = facts.options();
-        let has_menu = self.said.last.as_deref().is_some_and(|said| shows_menu(facts.gate, said));
+        let Some(terms) = self.gate_terms(&visit) else { return };
+        let options = terms.options();
+        let has_menu = self.said.last.as_deref().is_some_and(|said| shows_menu(terms.gate, said));
         let Some(at) = crate::question::gate::chosen(&options, words, has_menu) else { return };
-        let keys = facts.keys_of(&options[at].value);
+        let keys = terms.keys_of(&options[at].value);
         let does_lead_on = options[at].does.is_some_and(GateAction::leads_on);
         if let Some(workflow) = self.workflow().filter(|_| does_lead_on) {
-            let mut calls = facts.saving_calls(self.gates.drafts());
+            let mut calls = terms.saving_calls(self.gates.drafts());
             let (variables, tool) = (&self.run_state.variables, self.policy().state_tool());
-            let saved: Vec<String> = facts.targets().iter().map(ToString::to_string).collect();
-            calls.push(prompt::completing_call(workflow, facts.node, variables, tool, &saved));
+            let saved: Vec<String> = terms.targets().iter().map(ToString::to_string).collect();
+            calls.push(prompt::completing_call(workflow, terms.node, variables, tool, &saved));
             self.typed_choice =
                 Some(prompt::typed_choice(&options[at].value, options[at].shown(), &calls));
         }
@@ -258,7 +258,7 @@ impl Machine {
     /// Returns true if a reply without a call shows the user the options of the gate.
     pub(super) fn shows_gate(&self, words: &str) -> bool {
         let visit = self.gates.visit();
-        self.gate_facts(&visit).is_some_and(|facts| shows_menu(facts.gate, words))
+        self.gate_terms(&visit).is_some_and(|terms| shows_menu(terms.gate, words))
     }
 
     /// Returns the calls that write the drafts of a reply, each before the reply's own.

@@ -67,7 +67,7 @@ fn drafted(play: &mut Play, name: &str) -> Effect {
 
 fn question(play: &Play) -> Question {
     let visit = job(&play.machine.open()).gate.visit.clone();
-    let facts = play.machine.gate_facts(&visit).unwrap();
+    let terms = play.machine.gate_terms(&visit).unwrap();
     let show = ShownDraft {
         name: "intake".into(),
         path: "@state/drafts/intake.md".into(),
@@ -76,7 +76,7 @@ fn question(play: &Play) -> Question {
         text: "Text.".into(),
         to: None,
     };
-    facts.question(&Default::default(), vec![show])
+    terms.question(&Default::default(), vec![show])
 }
 
 fn job(effect: &Effect) -> &CallJob {
@@ -175,9 +175,9 @@ fn the_outcome_of_a_choice_saves_the_draft_and_moves() {
     let mut play = asked();
     let open = play.user("C");
     let job = job(&open);
-    let facts = play.machine.gate_facts(&job.gate.visit).unwrap();
+    let terms = play.machine.gate_terms(&job.gate.visit).unwrap();
     let choice = job.gate.choice.clone().unwrap();
-    let outcome = facts.outcome(&Default::default(), &choice).unwrap();
+    let outcome = terms.outcome(&Default::default(), &choice).unwrap();
     assert!(outcome.remaining.is_empty());
     let [file] = &outcome.call.files[..] else { panic!() };
     assert_eq!(file.path.to_string(), "@project/artifacts/intake.md");
