@@ -13,7 +13,7 @@ use crewagent_format::code::Code;
 use serde_json::Value as Json;
 
 use crate::ConvertOptions;
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::references::References;
 use crate::source_tree::{SourceTree, name_of};
 
@@ -87,7 +87,7 @@ pub(crate) fn plans(
     tree: &SourceTree<'_>,
     references: &References<'_>,
     options: &ConvertOptions,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Vec<AgentPlan> {
     let mut plans = Vec::new();
     let mut described: BTreeSet<(Option<String>, String)> = BTreeSet::new();
@@ -140,7 +140,13 @@ fn stem(path: &str) -> String {
 }
 
 /// Reports an agent that cannot be read.
-fn unreadable(recorder: &mut Recorder, tree: &SourceTree<'_>, path: &str, line: u32, reason: &str) {
+fn unreadable(
+    recorder: &mut ImportRecorder,
+    tree: &SourceTree<'_>,
+    path: &str,
+    line: u32,
+    reason: &str,
+) {
     let message = format!("the agent cannot be read: {reason}");
     let help = "correct the file; the other agents are imported";
     recorder.line(tree, Code::AgentIncomplete, (path, line), message, help);

@@ -9,7 +9,7 @@ use crewagent_format::text::is_unsafe_char;
 use serde_json::{Map, Value as Json, json};
 
 use crate::bindings::{self, ConfigFaultKind, ConfigLayer};
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::source_tree::{SourceTree, is_below, join};
 
 /// Most names that are declared.
@@ -44,7 +44,7 @@ pub(crate) struct ConfigPlan {
 pub(crate) struct DeclaredConfig(pub(crate) BTreeMap<String, ConfigPlan>);
 
 /// Reads what a source declares: keys with a prompt of its modules, and the values of an installation.
-pub(crate) fn declared(tree: &SourceTree<'_>, recorder: &mut Recorder) -> DeclaredConfig {
+pub(crate) fn declared(tree: &SourceTree<'_>, recorder: &mut ImportRecorder) -> DeclaredConfig {
     let mut names: BTreeMap<String, ConfigPlan> = BTreeMap::new();
     for path in tree.read().filter(|path| path.ends_with("module.yaml")) {
         read_module(tree, path, &mut names, recorder);
@@ -134,7 +134,7 @@ fn read_module(
     tree: &SourceTree<'_>,
     path: &str,
     names: &mut BTreeMap<String, ConfigPlan>,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) {
     let Some(source) = tree.text(path) else { return };
     let root = match yaml::parse(source.text()) {
@@ -203,7 +203,7 @@ fn one_line(text: &str) -> String {
 type InstalledValue = (String, String, Option<(String, u32)>);
 
 /// Reads the values of an installation's configuration, without personal layers, and their places.
-fn installed_values(tree: &SourceTree<'_>, recorder: &mut Recorder) -> Vec<InstalledValue> {
+fn installed_values(tree: &SourceTree<'_>, recorder: &mut ImportRecorder) -> Vec<InstalledValue> {
     let mut values = Vec::new();
     for root in &tree.shape().installations {
         let folders: BTreeSet<String> = tree

@@ -18,7 +18,7 @@ use crate::ids::{self, IdClaim};
 use crate::overrides::Overrides;
 use crate::package::{PackagePlan, needed_lists};
 use crate::plan::{NodePlan, SourceRef, WorkflowPlan};
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::references::References;
 use crate::report::{self, ImportReport, REPORT_FILE};
 use crate::settle::{name_files, settle};
@@ -33,7 +33,7 @@ const LOOKED_FOR: &str = "there is no `_bmad`, `.bmad` or `bmad` folder with a c
 /// Converts a source to a package.
 pub(crate) fn convert(files: &SourceFiles, options: &ConvertOptions) -> Conversion {
     let mut tree = SourceTree::new(files, options);
-    let mut recorder = Recorder::default();
+    let mut recorder = ImportRecorder::default();
     let digest = report::source_digest(&tree, options.overrides.as_deref());
     let version = source_version(&tree);
     let mut report = ImportReport::new(&tree, version.as_ref().map(Version::to_string), digest);
@@ -46,7 +46,7 @@ pub(crate) fn convert(files: &SourceFiles, options: &ConvertOptions) -> Conversi
     let package = written.and_then(|mut files| {
         files.insert(PackagePath::new(REPORT_FILE).ok()?, report.to_text().into_bytes().into());
         let files = PackageFiles::new(files);
-        let mut late = Recorder::default();
+        let mut late = ImportRecorder::default();
         let is_valid = check_own(&files, &mut late);
         for found in late.finish(&tree).0.iter() {
             findings.push(found.clone());
@@ -57,7 +57,7 @@ pub(crate) fn convert(files: &SourceFiles, options: &ConvertOptions) -> Conversi
 }
 
 /// Checks what was written. A finding here is a bug of this crate.
-fn check_own(files: &PackageFiles, recorder: &mut Recorder) -> bool {
+fn check_own(files: &PackageFiles, recorder: &mut ImportRecorder) -> bool {
     let runtime = Version::parse(env!("CARGO_PKG_VERSION")).unwrap_or(Version::new(0, 1, 0));
     let checked = check(files, &runtime);
     let mut is_valid = true;
@@ -87,7 +87,7 @@ fn package_plan<'a>(
     options: &ConvertOptions,
     version: Option<Version>,
     digest: &str,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
     report: &mut ImportReport,
 ) -> Option<PackagePlan<'a>> {
     let Some(kind) = tree.shape().kind() else {
@@ -156,7 +156,7 @@ fn name_all_files(
     tree: &SourceTree<'_>,
     plan: &mut WorkflowPlan,
     config: &DeclaredConfig,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) {
     let is_declared = |name: &str| config.has(name) || placeholder::SYSTEM.contains(&name);
     for (index, name) in name_files(plan, &is_declared) {
@@ -169,7 +169,7 @@ fn name_all_files(
     }
 }
 
-fn nothing_found(recorder: &mut Recorder, reason: &str) {
+fn nothing_found(recorder: &mut ImportRecorder, reason: &str) {
     let message = format!("nothing to import was found: {reason}");
     recorder.file(Code::NothingFound, "", message, "name the folder that holds the content");
 }
@@ -224,7 +224,7 @@ fn with_ids(
     tree: &SourceTree<'_>,
     mut plans: Vec<WorkflowPlan>,
     options: &ConvertOptions,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Vec<(String, WorkflowPlan)> {
     plans.sort_by_cached_key(|plan| {
         let place = tree.package_path(&plan.entry.file).unwrap_or(&plan.entry.file);
@@ -252,7 +252,7 @@ fn is_wanted(options: &ConvertOptions, id: &str, name: &str) -> bool {
 fn agents_with_ids(
     plans: Vec<AgentPlan>,
     options: &ConvertOptions,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Vec<(String, AgentPlan)> {
     let claims: Vec<IdClaim<'_>> = plans
         .iter()

@@ -12,7 +12,7 @@ const MAX_KEYS: usize = 1000;
 
 /// A Markdown file that was read.
 #[derive(Clone, Debug)]
-pub(crate) struct Document {
+pub(crate) struct SourceDocument {
     text: Arc<str>,
     /// Keys of the frontmatter in the order of the file.
     pub(crate) keys: Vec<DocumentKey>,
@@ -44,7 +44,7 @@ impl DocumentKey {
     }
 }
 
-impl Document {
+impl SourceDocument {
     /// Reads a text. Without frontmatter the whole text is the body.
     pub(crate) fn read(text: &Arc<str>) -> Self {
         match Frontmatter::parse(Arc::clone(text)) {
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn frontmatter_that_is_no_yaml_is_read_line_by_line() {
         let text: Arc<str> = "---\nname: 'a'\nbad: b: c\n  inner: x\n---\n\nBody\n".into();
-        let document = Document::read(&text);
+        let document = SourceDocument::read(&text);
         assert_eq!(document.scalar("name").as_deref(), Some("a"));
         assert_eq!(document.scalar("bad").as_deref(), Some("b: c"));
         assert!(document.get("inner").is_none());
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_text_without_frontmatter_is_all_body() {
         for text in ["# Title\n", "", "---\nnever closed\n"] {
-            let document = Document::read(&text.into());
+            let document = SourceDocument::read(&text.into());
             assert_eq!(document.body(), text);
             assert!(document.keys.is_empty() && document.unreadable.is_none());
         }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn carriage_returns_do_not_disturb() {
-        let document = Document::read(&"---\r\na: 1\r\nb: x\r\n---\r\nBody\r\n".into());
+        let document = SourceDocument::read(&"---\r\na: 1\r\nb: x\r\n---\r\nBody\r\n".into());
         assert_eq!(document.scalar("a").as_deref(), Some("1"));
         assert_eq!(document.get("b").map(|key| key.line), Some(3));
         assert_eq!((document.body(), document.body_line), ("Body\r\n", 5));

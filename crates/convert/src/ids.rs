@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crewagent_format::code::Code;
 use crewagent_format::id::MAX_BYTES;
 
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 
 /// Longest id that is made, so that a module and a number can be added.
 const FITTED_BYTES: usize = 80;
@@ -40,7 +40,11 @@ pub(crate) struct IdClaim<'a> {
 
 /// Gives every claim an id of its own. Where two are equal, all of them get their module in front, and a number where
 /// that does not suffice.
-pub(crate) fn assigned(what: &str, claims: &[IdClaim<'_>], recorder: &mut Recorder) -> Vec<String> {
+pub(crate) fn assigned(
+    what: &str,
+    claims: &[IdClaim<'_>],
+    recorder: &mut ImportRecorder,
+) -> Vec<String> {
     let plain: Vec<String> =
         claims.iter().map(|claim| fitted(claim.name, &claim.otherwise)).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -100,7 +104,7 @@ mod tests {
         let claim = |name, module| IdClaim { name, otherwise: "w".to_owned(), module, file: "f" };
         let claims =
             [claim("a", Some("m")), claim("b", None), claim("A", Some("n")), claim("a", Some("n"))];
-        let mut recorder = Recorder::default();
+        let mut recorder = ImportRecorder::default();
         assert_eq!(assigned("workflow", &claims, &mut recorder), ["m.a", "b", "n.a", "n.a-2"]);
     }
 }

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use crate::plan::{
     EdgePlan, Evidence, EvidenceClass, GatePlan, OptionEffect, OptionPlan, SourceRef, WorkflowPlan,
 };
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::source_text::SourceText;
 
 /// Name of the file in findings.
@@ -39,7 +39,7 @@ struct Override {
 
 impl Overrides {
     /// Reads the file; one that is no list of corrections is a finding.
-    pub(crate) fn read(bytes: Option<&[u8]>, recorder: &mut Recorder) -> Self {
+    pub(crate) fn read(bytes: Option<&[u8]>, recorder: &mut ImportRecorder) -> Self {
         let Some(bytes) = bytes else { return Self::default() };
         let mut problem = |message: String| {
             let help = "write a list of corrections, each with `workflow` and one of `set`, `add`, `remove`";
@@ -81,7 +81,7 @@ impl Overrides {
     }
 
     /// Reports corrections that matched nothing.
-    pub(crate) fn report(&self, recorder: &mut Recorder) {
+    pub(crate) fn report(&self, recorder: &mut ImportRecorder) {
         for rule in &self.rules {
             let Some(problem) = &rule.problem else { continue };
             let message = format!("the correction in line {} was not made: {problem}", rule.line);

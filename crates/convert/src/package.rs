@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::agents::AgentPlan;
 use crate::config::DeclaredConfig;
 use crate::plan::{EdgePlan, GatePlan, NodePlan, OptionEffect, WorkflowPlan};
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::source_tree::SourceTree;
 
 pub(crate) use lists::needed as needed_lists;
@@ -48,7 +48,7 @@ pub(crate) type WrittenFiles = BTreeMap<PackagePath, Arc<[u8]>>;
 
 impl PackagePlan<'_> {
     /// Writes all files but the report. `None` if the package would be too large.
-    pub(crate) fn write(&self, recorder: &mut Recorder) -> Option<WrittenFiles> {
+    pub(crate) fn write(&self, recorder: &mut ImportRecorder) -> Option<WrittenFiles> {
         let mut files = WrittenFiles::new();
         let mut texts: Vec<(String, String)> = vec![
             ("bmad.json".to_owned(), pretty(&self.manifest())),

@@ -9,11 +9,11 @@ use crewagent_format::package::graph::NodeKind;
 
 use crate::agents::AgentPlan;
 use crate::detect::is_entry_name;
-use crate::document::Document;
+use crate::document::SourceDocument;
 use crate::paths::stem_of;
 use crate::plan::{NodePlan, SourceRef, WorkflowPlan};
-use crate::recorder::Recorder;
-use crate::references::{References, Target, WrittenAt};
+use crate::recorder::ImportRecorder;
+use crate::references::{ReferenceTarget, References, WrittenAt};
 use crate::source_tree::{SourceTree, folder_of, is_below, join, name_of};
 use crate::xml;
 
@@ -34,7 +34,7 @@ pub(crate) fn workflows(
     references: &References<'_>,
     agents: &[AgentPlan],
     claimed: &mut [WorkflowPlan],
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> PlainWorkflows {
     let mut plain = PlainWorkflows::default();
     let mut used: BTreeSet<String> = claimed
@@ -93,7 +93,7 @@ fn targeted(
                 continue;
             }
             let at = WrittenAt { file: &item.file, base: &agent.base };
-            let Target::File(path) = references.resolve(value, at) else { continue };
+            let ReferenceTarget::File(path) = references.resolve(value, at) else { continue };
             let can_be = path.ends_with(".xml") || is_entry_name(name_of(&path));
             if can_be && !plain.aliases.contains_key(&path) && used.insert(path.clone()) {
                 plain.plans.extend(whole_file(tree, &path, None));
@@ -107,7 +107,7 @@ fn skill(
     tree: &SourceTree<'_>,
     name: &str,
     file: &str,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Option<WorkflowPlan> {
     let document = tree.document(file)?;
     report_front(tree, file, &document, recorder);
@@ -150,9 +150,10 @@ fn task(tree: &SourceTree<'_>, path: &str) -> Option<WorkflowPlan> {
 /// Makes a workflow of one node of a file.
 fn whole_file(tree: &SourceTree<'_>, path: &str, title: Option<&str>) -> Option<WorkflowPlan> {
     let text = tree.text(path)?;
-    let document = if path.ends_with(".md") { Some(Document::read(text.text())) } else { None };
+    let document =
+        if path.ends_with(".md") { Some(SourceDocument::read(text.text())) } else { None };
     let front = |key: &str| document.as_ref().and_then(|document| document.scalar(key));
-    let body = document.as_ref().map_or(&**text.text(), Document::body);
+    let body = document.as_ref().map_or(&**text.text(), SourceDocument::body);
     let first_line = document.as_ref().map_or(1, |document| document.body_line);
     let stem = stem_of(path);
     // A name that many files have says nothing; that of the folder does.
@@ -202,7 +203,12 @@ fn node(title: &str, goal: &str, path: &str, lines: (u32, u32), body: &str) -> N
 }
 
 /// Reports frontmatter that is no YAML.
-fn report_front(tree: &SourceTree<'_>, file: &str, document: &Document, recorder: &mut Recorder) {
+fn report_front(
+    tree: &SourceTree<'_>,
+    file: &str,
+    document: &SourceDocument,
+    recorder: &mut ImportRecorder,
+) {
     if let Some((line, reason)) = &document.unreadable {
         let message =
             format!("the frontmatter cannot be read: {reason}; its keys were read line by line");
@@ -217,7 +223,7 @@ fn report_tags(
     file: &str,
     text: &str,
     first_line: u32,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) {
     let is_tag = |line: &str| {
         let line = line.trim_start();

@@ -53,13 +53,13 @@ pub(crate) struct NodePlan {
     pub(crate) sets_variables: Vec<String>,
     /// Files of the source that the node calls as workflows.
     pub(crate) calls: Vec<String>,
-    pub(crate) needs: Vec<Need>,
+    pub(crate) needs: Vec<NodeNeed>,
     pub(crate) mirror_value: Option<Json>,
 }
 
 /// Ability that a step asks for and the runtime does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Need {
+pub(crate) enum NodeNeed {
     Subagent,
     Web,
     Shell,
@@ -68,7 +68,7 @@ pub(crate) enum Need {
     Browser,
 }
 
-impl Need {
+impl NodeNeed {
     /// Returns the word in a step's frontmatter.
     pub(crate) fn word(self) -> &'static str {
         match self {

@@ -9,12 +9,12 @@ use crate::source_tree::SourceTree;
 
 /// Collects findings and the texts that they point at.
 #[derive(Debug, Default)]
-pub(crate) struct Recorder {
+pub(crate) struct ImportRecorder {
     findings: Findings,
     files: BTreeSet<String>,
 }
 
-impl Recorder {
+impl ImportRecorder {
     /// Records a finding about a line of a file, counted from 1.
     pub(crate) fn line(
         &mut self,

@@ -27,7 +27,7 @@ const GENERATED: [&str; 6] = ["_config", "_cfg", "_memory", "custom", "render", 
 
 /// Target of a written path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum ReferenceTarget {
     /// A file of the source.
     File(String),
     /// A folder of the source.
@@ -40,7 +40,7 @@ pub(crate) enum Target {
     NotAPath,
 }
 
-impl Target {
+impl ReferenceTarget {
     /// Returns the file, if it is one.
     pub(crate) fn file(self) -> Option<String> {
         if let Self::File(path) = self { Some(path) } else { None }
@@ -85,10 +85,10 @@ impl<'a> References<'a> {
 
     /// Resolves a path: from the BMAD root (by any name or placeholder), from the file, from the folder of the workflow
     /// or skill, or a bare name that only one file nearby has.
-    pub(crate) fn resolve(&self, written: &str, at: WrittenAt<'_>) -> Target {
+    pub(crate) fn resolve(&self, written: &str, at: WrittenAt<'_>) -> ReferenceTarget {
         let text = bare(written);
         if !looks_like_path(text) {
-            return self.skill(text).map_or(Target::NotAPath, Target::File);
+            return self.skill(text).map_or(ReferenceTarget::NotAPath, ReferenceTarget::File);
         }
         let text = text.replace('\\', "/");
         let start = self.start(&text);
@@ -98,20 +98,20 @@ impl<'a> References<'a> {
             | Start::Beside(rest)
             | Start::Hole(rest)
             | Start::Bare(rest) => rest.trim_end_matches('/'),
-            Start::Outside => return Target::Elsewhere,
+            Start::Outside => return ReferenceTarget::Elsewhere,
         };
         if rest.contains(['{', '}', '*', '<', '>', '[', ']', '?', '$', '|']) {
-            return Target::Elsewhere;
+            return ReferenceTarget::Elsewhere;
         }
         match start {
             Start::Root(_) => self.below_root(rest),
             Start::Base(_) => {
                 self.found(&join(at.base, rest)).unwrap_or_else(|| missing(at.base, rest))
             }
-            Start::Hole(_) => self.found_near(rest, at).unwrap_or(Target::Elsewhere),
+            Start::Hole(_) => self.found_near(rest, at).unwrap_or(ReferenceTarget::Elsewhere),
             Start::Beside(_) => self.beside(rest, at),
             Start::Bare(_) => self.bare(rest, at),
-            Start::Outside => Target::Elsewhere,
+            Start::Outside => ReferenceTarget::Elsewhere,
         }
     }
 
@@ -167,7 +167,7 @@ impl<'a> References<'a> {
         Start::Outside
     }
 
-    fn below_root(&self, rest: &str) -> Target {
+    fn below_root(&self, rest: &str) -> ReferenceTarget {
         let mut tries = vec![format!("bmad/{rest}")];
         let parts: Vec<&str> = rest.split('/').collect();
         if let Some(at) = parts.iter().position(|part| self.tree.skills().contains_key(*part)) {
@@ -179,40 +179,46 @@ impl<'a> References<'a> {
         tries.extend(without.map(|rest| format!("bmad/{rest}")));
         for place in tries {
             if let Some(path) = self.tree.at_package_path(&place) {
-                return Target::File(path.to_owned());
+                return ReferenceTarget::File(path.to_owned());
             }
             if self.tree.has_package_folder(&place) {
-                return Target::Folder(place);
+                return ReferenceTarget::Folder(place);
             }
         }
         let first = parts.first().copied().unwrap_or_default();
         let is_generated =
             GENERATED.contains(&first) || matches!(parts.as_slice(), [_] | [_, "config.yaml"]);
-        if is_generated { Target::Elsewhere } else { Target::Missing(format!("_bmad/{rest}")) }
+        if is_generated {
+            ReferenceTarget::Elsewhere
+        } else {
+            ReferenceTarget::Missing(format!("_bmad/{rest}"))
+        }
     }
 
-    fn beside(&self, rest: &str, at: WrittenAt<'_>) -> Target {
+    fn beside(&self, rest: &str, at: WrittenAt<'_>) -> ReferenceTarget {
         let folder = folder_of(at.file);
-        let Some(path) = walk(folder, rest) else { return Target::Elsewhere };
+        let Some(path) = walk(folder, rest) else { return ReferenceTarget::Elsewhere };
         let other = walk(at.base, rest);
-        self.found(&path).or_else(|| self.found(other.as_deref()?)).unwrap_or(Target::Missing(path))
+        self.found(&path)
+            .or_else(|| self.found(other.as_deref()?))
+            .unwrap_or(ReferenceTarget::Missing(path))
     }
 
-    fn bare(&self, rest: &str, at: WrittenAt<'_>) -> Target {
+    fn bare(&self, rest: &str, at: WrittenAt<'_>) -> ReferenceTarget {
         if let Some(found) = self.found_near(rest, at) {
             return found;
         }
         if rest.contains('/') {
             let below = self.below_root(rest);
-            if matches!(below, Target::File(_) | Target::Folder(_)) {
+            if matches!(below, ReferenceTarget::File(_) | ReferenceTarget::Folder(_)) {
                 return below;
             }
         }
-        Target::Elsewhere
+        ReferenceTarget::Elsewhere
     }
 
     /// Looks beside the file, in the folder of the workflow, and for a bare name that one file nearby has.
-    fn found_near(&self, rest: &str, at: WrittenAt<'_>) -> Option<Target> {
+    fn found_near(&self, rest: &str, at: WrittenAt<'_>) -> Option<ReferenceTarget> {
         let near = [folder_of(at.file), at.base];
         for folder in near {
             if let Some(found) = walk(folder, rest).and_then(|path| self.found(&path)) {
@@ -225,22 +231,23 @@ impl<'a> References<'a> {
         near.into_iter().find_map(|folder| {
             let mut same = self.tree.below(folder).filter(|path| name_of(path) == rest);
             let first = same.next()?;
-            (!folder.is_empty() && same.next().is_none()).then(|| Target::File(first.to_owned()))
+            (!folder.is_empty() && same.next().is_none())
+                .then(|| ReferenceTarget::File(first.to_owned()))
         })
     }
 
-    fn found(&self, path: &str) -> Option<Target> {
+    fn found(&self, path: &str) -> Option<ReferenceTarget> {
         if self.tree.package_path(path).is_some() {
             let path = self.tree.double_of(path).unwrap_or(path);
-            return Some(Target::File(path.to_owned()));
+            return Some(ReferenceTarget::File(path.to_owned()));
         }
         let is_folder = !path.is_empty() && self.tree.below(path).next().is_some();
-        is_folder.then(|| Target::Folder(path.to_owned()))
+        is_folder.then(|| ReferenceTarget::Folder(path.to_owned()))
     }
 }
 
-fn missing(base: &str, rest: &str) -> Target {
-    walk(base, rest).map_or(Target::Elsewhere, Target::Missing)
+fn missing(base: &str, rest: &str) -> ReferenceTarget {
+    walk(base, rest).map_or(ReferenceTarget::Elsewhere, ReferenceTarget::Missing)
 }
 
 /// Resolves `.` and `..` below a folder; `None` if the path leaves the source.
@@ -313,7 +320,7 @@ mod tests {
         ".claude/skills/hello/references/r.md",
     ];
 
-    fn check(written: &str, expected: Target) {
+    fn check(written: &str, expected: ReferenceTarget) {
         let mut files = SourceFiles::default();
         for path in FILES {
             files.insert(path, *b"x");
@@ -328,7 +335,7 @@ mod tests {
     }
 
     fn check_file(written: &str, expected: &str) {
-        check(written, Target::File(expected.to_owned()));
+        check(written, ReferenceTarget::File(expected.to_owned()));
     }
 
     #[test]
@@ -367,7 +374,7 @@ mod tests {
 
     #[test]
     fn what_is_not_here_is_missing_and_what_is_elsewhere_is_left_alone() {
-        let missing = |path: &str| Target::Missing(path.to_owned());
+        let missing = |path: &str| ReferenceTarget::Missing(path.to_owned());
         check("{project-root}/_bmad/abc/none.md", missing("_bmad/abc/none.md"));
         check("./none.md", missing("_bmad/abc/workflows/one/steps/none.md"));
         check("{installed_path}/none.md", missing("_bmad/abc/workflows/one/none.md"));
@@ -382,14 +389,14 @@ mod tests {
             "https://example.org/x.md",
             "../../../../../../x.md",
         ] {
-            check(elsewhere, Target::Elsewhere);
+            check(elsewhere, ReferenceTarget::Elsewhere);
         }
         for no_path in ["", "hello there", "C", "a: b/c", "step"] {
-            check(no_path, Target::NotAPath);
+            check(no_path, ReferenceTarget::NotAPath);
         }
         check(
             "{project-root}/_bmad/abc/workflows/two",
-            Target::Folder("bmad/abc/workflows/two".to_owned()),
+            ReferenceTarget::Folder("bmad/abc/workflows/two".to_owned()),
         );
     }
 }

@@ -7,7 +7,7 @@ use crewagent_format::path::PackagePath;
 use crewagent_format::wording::quoted;
 
 use crate::paths::{is_below, join};
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::source_tree::SourceTree;
 
 /// Largest file that is copied; the gate of packages has the same limit.
@@ -16,7 +16,7 @@ const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
 const LISTED_NAMES: usize = 5;
 
 /// Reports what the layout could not use, and leaves it out.
-pub(crate) fn report(tree: &mut SourceTree<'_>, recorder: &mut Recorder) {
+pub(crate) fn report(tree: &mut SourceTree<'_>, recorder: &mut ImportRecorder) {
     for link in tree.files().links_outside() {
         let message = "it is a link that does not end inside of the source";
         let help = "copy the file, or import the folder that holds both";
@@ -51,7 +51,7 @@ pub(crate) fn report(tree: &mut SourceTree<'_>, recorder: &mut Recorder) {
     report_versions(tree, recorder);
 }
 
-fn report_versions(tree: &SourceTree<'_>, recorder: &mut Recorder) {
+fn report_versions(tree: &SourceTree<'_>, recorder: &mut ImportRecorder) {
     let shape = tree.shape();
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in tree.hidden() {

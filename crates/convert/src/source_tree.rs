@@ -7,7 +7,7 @@ use crewagent_format::syntax::yaml;
 
 use crate::ConvertOptions;
 use crate::detect::{SourceShape, is_configuration};
-use crate::document::Document;
+use crate::document::SourceDocument;
 pub(crate) use crate::paths::{below, folder_of, is_below, join, name_of};
 use crate::source_files::SourceFiles;
 use crate::source_text::SourceText;
@@ -215,8 +215,8 @@ impl<'a> SourceTree<'a> {
     }
 
     /// Reads a Markdown file.
-    pub(crate) fn document(&self, path: &str) -> Option<Document> {
-        self.text(path).map(|text| Document::read(text.text()))
+    pub(crate) fn document(&self, path: &str) -> Option<SourceDocument> {
+        self.text(path).map(|text| SourceDocument::read(text.text()))
     }
 
     /// Iterates over the content files, sorted: those that the package gets.

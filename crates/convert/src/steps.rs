@@ -25,7 +25,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::WorkflowPlan;
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::references::References;
 use crate::source_tree::{SourceTree, folder_of, join, name_of};
 
@@ -40,7 +40,7 @@ use text::{Home, StepText, read_text};
 pub(crate) fn workflows(
     tree: &SourceTree<'_>,
     references: &References<'_>,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Vec<WorkflowPlan> {
     let reader = StepReader { tree, references, folders: folders(tree), familiar: familiar(tree) };
     let entries: Vec<&str> = tree.content().filter(|path| is_entry_name(path)).collect();
@@ -179,7 +179,7 @@ fn identity(tree: &SourceTree<'_>, path: &str, entry: &StepText) -> Identity {
     let folder = folder_of(path);
     let skill = join(folder, "SKILL.md");
     let skill = if skill == path { None } else { tree.text(&skill) };
-    let skill = skill.map(|text| crate::document::Document::read(text.text()));
+    let skill = skill.map(|text| crate::document::SourceDocument::read(text.text()));
     let from = |key: &str| entry.document.scalar(key).or_else(|| skill.as_ref()?.scalar(key));
     let file = stem(path).unwrap_or_default();
     let place = match file.split_once(['-', '_']) {

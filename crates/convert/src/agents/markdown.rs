@@ -4,7 +4,7 @@ use crewagent_format::syntax::{Tree, yaml as yaml_syntax};
 
 use super::{AgentPlan, MenuPlan, PersonaPlan, PromptPlan, stem, text_of, unreadable, yaml};
 use crate::agents::menu::is_target_key;
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::source_text::SourceText;
 use crate::source_tree::{SourceTree, folder_of, is_below, name_of};
 use crate::xml::{self, Element};
@@ -13,7 +13,7 @@ use crate::xml::{self, Element};
 pub(super) fn read(
     tree: &SourceTree<'_>,
     path: &str,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Option<AgentPlan> {
     let source = tree.text(path)?;
     if !source.text().contains("<agent") {

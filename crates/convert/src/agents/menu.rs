@@ -7,8 +7,8 @@ use crewagent_format::wording::quoted;
 use serde_json::{Map, Value as Json, json};
 
 use super::{AgentPlan, MenuPlan, text_of};
-use crate::recorder::Recorder;
-use crate::references::{References, Target, WrittenAt};
+use crate::recorder::ImportRecorder;
+use crate::references::{ReferenceTarget, References, WrittenAt};
 use crate::source_tree::{SourceTree, folder_of, name_of};
 
 /// Keys of an item that do not say what it does.
@@ -137,7 +137,7 @@ impl MenuTargets<'_> {
         &self,
         agent: &AgentPlan,
         item: &MenuPlan,
-        recorder: &mut Recorder,
+        recorder: &mut ImportRecorder,
     ) -> MenuAction {
         let mut action = MenuAction::default();
         let mut dangling = None;
@@ -188,7 +188,7 @@ impl MenuTargets<'_> {
         action: &mut MenuAction,
     ) -> bool {
         let at = WrittenAt { file: &item.file, base: &agent.base };
-        let Target::File(path) = self.references.resolve(value, at) else { return false };
+        let ReferenceTarget::File(path) = self.references.resolve(value, at) else { return false };
         if action.is_resolved {
             return true;
         }
@@ -219,12 +219,12 @@ impl MenuTargets<'_> {
         agent: &AgentPlan,
         item: &MenuPlan,
         value: &str,
-        recorder: &mut Recorder,
+        recorder: &mut ImportRecorder,
     ) -> Option<String> {
         let at = WrittenAt { file: &item.file, base: &agent.base };
         match self.references.resolve(value, at) {
-            Target::File(path) => self.tree.mount_path(&path),
-            Target::Missing(path) => {
+            ReferenceTarget::File(path) => self.tree.mount_path(&path),
+            ReferenceTarget::Missing(path) => {
                 let message = format!(
                     "the menu item {} names {}, which is not in the source",
                     named(item),
@@ -239,7 +239,7 @@ impl MenuTargets<'_> {
                 );
                 None
             }
-            Target::Elsewhere => {
+            ReferenceTarget::Elsewhere => {
                 let name = name_of(value);
                 let list = self.generated.iter().find(|path| name_of(path) == name);
                 let list = list.map(|path| format!("@pkg/{path}"));
@@ -247,7 +247,7 @@ impl MenuTargets<'_> {
                     value.strip_prefix("{project-root}/").map(|rest| format!("@project/{rest}"));
                 list.or(project.filter(|path| !path.contains(['{', '*', '<'])))
             }
-            Target::Folder(_) | Target::NotAPath => None,
+            ReferenceTarget::Folder(_) | ReferenceTarget::NotAPath => None,
         }
     }
 
@@ -258,7 +258,7 @@ impl MenuTargets<'_> {
         key: &str,
         value: &str,
         action: &mut MenuAction,
-        recorder: &mut Recorder,
+        recorder: &mut ImportRecorder,
     ) {
         let module = value
             .split(['/', '\\'])

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::{AgentPlan, PersonaPlan, text_of, yaml};
 use crate::ConvertOptions;
 use crate::layers::TomlLayers;
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::source_tree::{SourceTree, join, name_of};
 
 /// Merges `<module>-<agent>.customize.yaml` into an agent. An installer may have put the same into the agent's file:
@@ -16,7 +16,7 @@ pub(super) fn customize(
     tree: &SourceTree<'_>,
     plan: &mut AgentPlan,
     options: &ConvertOptions,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) {
     let module = plan.module.clone().unwrap_or_default();
     let name = format!("{module}-{}.customize.yaml", plan.stem);
@@ -106,7 +106,7 @@ pub(super) fn skill_table(
     tree: &SourceTree<'_>,
     (name, folder): (&str, &str),
     options: &ConvertOptions,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> (Map<String, Json>, Vec<String>) {
     let mut table = TomlLayers::default();
     let mut layers = Vec::new();

@@ -4,8 +4,8 @@ use serde_json::{Map, Value as Json};
 
 use super::{AgentPlan, MenuPlan, PersonaPlan, merge, text_of, texts_of, yaml};
 use crate::ConvertOptions;
-use crate::document::Document;
-use crate::recorder::Recorder;
+use crate::document::SourceDocument;
+use crate::recorder::ImportRecorder;
 use crate::references::References;
 use crate::source_tree::{SourceTree, join};
 
@@ -16,7 +16,7 @@ pub(super) fn read(
     name: &str,
     folder: &str,
     options: &ConvertOptions,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Option<AgentPlan> {
     let file = join(folder, "SKILL.md");
     let document = tree.document(&file)?;
@@ -65,7 +65,11 @@ fn from_table(agent: &Map<String, Json>, file: &str) -> AgentPlan {
 }
 
 /// Reads an agent whose text has a table with a column of codes and a column of skills.
-fn from_text(document: &Document, references: &References<'_>, file: &str) -> Option<AgentPlan> {
+fn from_text(
+    document: &SourceDocument,
+    references: &References<'_>,
+    file: &str,
+) -> Option<AgentPlan> {
     let body = document.body();
     let lines: Vec<&str> = body.lines().collect();
     let start = lines.windows(2).position(

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::menu::{CONVERSATION, MenuAction, MenuTargets};
 use super::{AgentPlan, MenuPlan};
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 
 /// Numbers of menu items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) fn written(
     id: &str,
     targets: &MenuTargets<'_>,
     counts: &mut MenuCounts,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Json {
     let name = or(&plan.name, || titled(&plan.stem));
     let title = or(&plan.title, || name.clone());
@@ -82,7 +82,7 @@ fn persona(
     plan: &AgentPlan,
     title: &str,
     targets: &MenuTargets<'_>,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Json {
     let own = &plan.persona;
     let mut missing = Vec::new();
@@ -147,7 +147,7 @@ fn menu(
     plan: &AgentPlan,
     targets: &MenuTargets<'_>,
     counts: &mut MenuCounts,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Vec<Json> {
     let mut used: BTreeSet<String> = BTreeSet::new();
     let mut items = Vec::new();
@@ -177,7 +177,7 @@ fn handlers(
     plan: &AgentPlan,
     item: &MenuPlan,
     targets: &MenuTargets<'_>,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> (Vec<Json>, bool) {
     let mut all_resolved = true;
     let triggers = item.handlers.iter().map(|handler| {
@@ -202,7 +202,7 @@ fn distinct_words(
     item: &MenuPlan,
     targets: &MenuTargets<'_>,
     used: &mut BTreeSet<String>,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> (Option<String>, String) {
     let trigger = item.trigger.trim();
     let mut description = or(&item.description, || trigger.to_owned());

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::{AgentPlan, MenuPlan, PersonaPlan, PromptPlan, stem, text_of, texts_of, unreadable};
 use crate::agents::menu::{is_target_key, multi_handlers};
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::source_text::SourceText;
 use crate::source_tree::{SourceTree, folder_of};
 
@@ -13,7 +13,7 @@ use crate::source_tree::{SourceTree, folder_of};
 pub(super) fn read(
     tree: &SourceTree<'_>,
     path: &str,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Option<AgentPlan> {
     let source = tree.text(path)?;
     let root = match yaml::parse(source.text()) {

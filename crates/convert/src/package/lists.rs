@@ -7,7 +7,7 @@ use crewagent_format::wording::quoted;
 use serde_json::Value as Json;
 
 use super::PackagePlan;
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::source_tree::{SourceTree, name_of};
 
 /// Paths of generated lists in the package.
@@ -45,7 +45,10 @@ pub(crate) fn needed(tree: &SourceTree<'_>) -> Vec<&'static str> {
 }
 
 /// Writes the lists that are needed.
-pub(super) fn written(plan: &PackagePlan<'_>, recorder: &mut Recorder) -> Vec<(String, String)> {
+pub(super) fn written(
+    plan: &PackagePlan<'_>,
+    recorder: &mut ImportRecorder,
+) -> Vec<(String, String)> {
     let mut files = Vec::new();
     for path in needed(plan.tree) {
         let text = match name_of(path) {

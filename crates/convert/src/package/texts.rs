@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::SCHEMA;
 use crate::config::{is_name, is_value};
-use crate::plan::{Need, NodePlan, WorkflowPlan};
+use crate::plan::{NodeNeed, NodePlan, WorkflowPlan};
 use crate::source_tree::{SourceTree, folder_of, is_below, name_of};
 
 /// Line that ends our part of a step file. What follows is the source's text, byte for byte.
@@ -147,9 +147,9 @@ pub(super) fn step(
     if !bindings.is_empty() {
         front.insert("bindings".to_owned(), json!(bindings));
     }
-    let needs: BTreeSet<Need> = node.needs.iter().copied().collect();
+    let needs: BTreeSet<NodeNeed> = node.needs.iter().copied().collect();
     if !needs.is_empty() {
-        let words: Vec<&str> = needs.into_iter().map(Need::word).collect();
+        let words: Vec<&str> = needs.into_iter().map(NodeNeed::word).collect();
         front.insert("needs".to_owned(), json!(words));
     }
     if node.resume_only {

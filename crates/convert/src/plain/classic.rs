@@ -9,11 +9,11 @@ use serde_json::Value as Json;
 
 use super::{PlainWorkflows, node, one_line, report_front, report_tags};
 use crate::config::{is_name, is_value};
-use crate::document::Document;
+use crate::document::SourceDocument;
 use crate::paths::stem_of;
 use crate::plan::{SourceRef, WorkflowPlan};
-use crate::recorder::Recorder;
-use crate::references::{References, Target, WrittenAt};
+use crate::recorder::ImportRecorder;
+use crate::references::{ReferenceTarget, References, WrittenAt};
 use crate::source_text::SourceText;
 use crate::source_tree::{SourceTree, folder_of, name_of};
 
@@ -47,7 +47,7 @@ pub(super) fn workflows(
     claimed: &mut [WorkflowPlan],
     used: &mut BTreeSet<String>,
     plain: &mut PlainWorkflows,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) {
     let is_yaml = |path: &&str| path.ends_with(".yaml") || path.ends_with(".yml");
     for path in tree.content().filter(is_yaml).collect::<Vec<_>>() {
@@ -79,7 +79,7 @@ fn read<'t>(
     tree: &'t SourceTree<'_>,
     references: &References<'_>,
     path: &'t str,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Option<Configuration<'t>> {
     let source = tree.text(path)?;
     if !source.text().lines().any(|line| line.starts_with("instructions:")) {
@@ -105,23 +105,29 @@ fn read<'t>(
     let at = WrittenAt { file: path, base: folder_of(path) };
     let base = json.get("installed_path").and_then(Json::as_str);
     let base = base.and_then(|written| match references.resolve(written, at) {
-        Target::Folder(_)
-        | Target::File(_)
-        | Target::Missing(_)
-        | Target::Elsewhere
-        | Target::NotAPath
+        ReferenceTarget::Folder(_)
+        | ReferenceTarget::File(_)
+        | ReferenceTarget::Missing(_)
+        | ReferenceTarget::Elsewhere
+        | ReferenceTarget::NotAPath
             if written.contains("{installed_path}") =>
         {
             None
         }
-        Target::Folder(place) => folder_at(tree, &place),
-        Target::File(_) | Target::Missing(_) | Target::Elsewhere | Target::NotAPath => None,
+        ReferenceTarget::Folder(place) => folder_at(tree, &place),
+        ReferenceTarget::File(_)
+        | ReferenceTarget::Missing(_)
+        | ReferenceTarget::Elsewhere
+        | ReferenceTarget::NotAPath => None,
     });
     let base = base.unwrap_or_else(|| folder_of(path).to_owned());
     let at = WrittenAt { file: path, base: &base };
     let instructions = match references.resolve(&written, at) {
-        Target::File(file) => Some(file),
-        Target::Folder(_) | Target::Missing(_) | Target::Elsewhere | Target::NotAPath => {
+        ReferenceTarget::File(file) => Some(file),
+        ReferenceTarget::Folder(_)
+        | ReferenceTarget::Missing(_)
+        | ReferenceTarget::Elsewhere
+        | ReferenceTarget::NotAPath => {
             let beside = format!("{}/{}", folder_of(path), name_of(&written));
             tree.package_path(&beside).is_some().then_some(beside)
         }
@@ -145,7 +151,7 @@ fn folder_at(tree: &SourceTree<'_>, place: &str) -> Option<String> {
 fn report_module(
     tree: &SourceTree<'_>,
     configuration: &Configuration<'_>,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) {
     let Some(entry) = configuration.tree.get("config_source") else { return };
     let Some(written) = entry.tree.as_str() else { return };
@@ -206,14 +212,14 @@ fn plan(
     tree: &SourceTree<'_>,
     configuration: &Configuration<'_>,
     instructions: &str,
-    recorder: &mut Recorder,
+    recorder: &mut ImportRecorder,
 ) -> Option<WorkflowPlan> {
     let source = tree.text(instructions)?;
-    let document = instructions.ends_with(".md").then(|| Document::read(source.text()));
+    let document = instructions.ends_with(".md").then(|| SourceDocument::read(source.text()));
     if let Some(document) = &document {
         report_front(tree, instructions, document, recorder);
     }
-    let body = document.as_ref().map_or(&**source.text(), Document::body);
+    let body = document.as_ref().map_or(&**source.text(), SourceDocument::body);
     let first = document.as_ref().map_or(1, |document| document.body_line);
     let last = source.lines().max(first);
     report_tags(tree, instructions, body, first, recorder);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::Document;
+use crate::document::SourceDocument;
 
 use super::page::{FenceKind, MarkdownPage};
 use super::setting::is_condition;
@@ -28,7 +28,7 @@ pub(super) fn bullets(page: &MarkdownPage<'_>) -> BTreeMap<String, String> {
 }
 
 /// Returns the scalars of frontmatter that can be bindings.
-pub(super) fn scalars(document: &Document) -> BTreeMap<String, String> {
+pub(super) fn scalars(document: &SourceDocument) -> BTreeMap<String, String> {
     let keys = document.keys.iter().filter(|key| is_name(&key.name));
     keys.filter_map(|key| Some((key.name.clone(), key.scalar()?)))
         .filter(|(_, value)| is_value(value) && !value.trim().is_empty())
@@ -99,7 +99,7 @@ pub(super) fn first_heading(page: &MarkdownPage<'_>) -> Option<String> {
 }
 
 /// Returns the goal of a text: its description, else the first sentence under a heading that says goal or task.
-pub(super) fn goal(document: &Document, page: &MarkdownPage<'_>, title: &str) -> String {
+pub(super) fn goal(document: &SourceDocument, page: &MarkdownPage<'_>, title: &str) -> String {
     if let Some(description) = document.scalar("description").or_else(|| document.scalar("goal")) {
         return one_line(&description);
     }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_goal_is_one_line() {
         let goal_of = |text: &str| {
-            let document = Document::read(&text.into());
+            let document = SourceDocument::read(&text.into());
             let page = MarkdownPage::read(document.body(), document.body_line);
             goal(&document, &page, "Title")
         };

@@ -1,40 +1,40 @@
 //! Abilities that a text asks for and the runtime does not have.
 
-use crate::plan::Need;
+use crate::plan::NodeNeed;
 
 use super::page::{FenceKind, MarkdownPage};
 
 /// Words that ask for an ability. A phrase of several words stands as it is written here, in lower case.
-const WORDS: &[(&str, Need)] = &[
-    ("subagent", Need::Subagent),
-    ("subagents", Need::Subagent),
-    ("sub-agent", Need::Subagent),
-    ("sub-agents", Need::Subagent),
-    ("subprocess", Need::Subagent),
-    ("subprocesses", Need::Subagent),
-    ("sub-process", Need::Subagent),
-    ("task tool", Need::Subagent),
-    ("separate agent", Need::Subagent),
-    ("web search", Need::Web),
-    ("web searches", Need::Web),
-    ("web research", Need::Web),
-    ("web_search", Need::Web),
-    ("websearch", Need::Web),
-    ("search the web", Need::Web),
-    ("search the internet", Need::Web),
-    ("web data", Need::Web),
-    ("webfetch", Need::Web),
-    ("git", Need::Git),
-    ("commit hash", Need::Git),
-    ("working tree", Need::Git),
-    ("version control", Need::Git),
-    ("playwright", Need::Browser),
-    ("puppeteer", Need::Browser),
-    ("selenium", Need::Browser),
-    ("browser automation", Need::Browser),
-    ("headless browser", Need::Browser),
-    ("in a browser", Need::Browser),
-    ("in the browser", Need::Browser),
+const WORDS: &[(&str, NodeNeed)] = &[
+    ("subagent", NodeNeed::Subagent),
+    ("subagents", NodeNeed::Subagent),
+    ("sub-agent", NodeNeed::Subagent),
+    ("sub-agents", NodeNeed::Subagent),
+    ("subprocess", NodeNeed::Subagent),
+    ("subprocesses", NodeNeed::Subagent),
+    ("sub-process", NodeNeed::Subagent),
+    ("task tool", NodeNeed::Subagent),
+    ("separate agent", NodeNeed::Subagent),
+    ("web search", NodeNeed::Web),
+    ("web searches", NodeNeed::Web),
+    ("web research", NodeNeed::Web),
+    ("web_search", NodeNeed::Web),
+    ("websearch", NodeNeed::Web),
+    ("search the web", NodeNeed::Web),
+    ("search the internet", NodeNeed::Web),
+    ("web data", NodeNeed::Web),
+    ("webfetch", NodeNeed::Web),
+    ("git", NodeNeed::Git),
+    ("commit hash", NodeNeed::Git),
+    ("working tree", NodeNeed::Git),
+    ("version control", NodeNeed::Git),
+    ("playwright", NodeNeed::Browser),
+    ("puppeteer", NodeNeed::Browser),
+    ("selenium", NodeNeed::Browser),
+    ("browser automation", NodeNeed::Browser),
+    ("headless browser", NodeNeed::Browser),
+    ("in a browser", NodeNeed::Browser),
+    ("in the browser", NodeNeed::Browser),
 ];
 
 /// Languages of code blocks that a shell runs.
@@ -49,11 +49,11 @@ const PROGRAMS: &[&str] = &[
 ];
 
 /// Returns what a text asks for, each with the first line that does, in the order of the needs.
-pub(super) fn needs(page: &MarkdownPage<'_>) -> Vec<(Need, u32)> {
-    let mut found: Vec<(Need, u32)> = Vec::new();
+pub(super) fn needs(page: &MarkdownPage<'_>) -> Vec<(NodeNeed, u32)> {
+    let mut found: Vec<(NodeNeed, u32)> = Vec::new();
     let mut shell = false;
     for line in page.lines.iter().filter(|line| !line.excluded) {
-        let mut add = |need: Need| {
+        let mut add = |need: NodeNeed| {
             if !found.iter().any(|(known, _)| *known == need) {
                 found.push((need, line.number));
             }
@@ -80,20 +80,20 @@ fn fence_language(raw: &str) -> Option<&str> {
     Some(rest.trim_matches(['`', '~', ' ']).split(' ').next().unwrap_or_default())
 }
 
-fn command_needs(command: &str, add: &mut impl FnMut(Need)) {
+fn command_needs(command: &str, add: &mut impl FnMut(NodeNeed)) {
     let word = command.split_whitespace().next().unwrap_or_default();
     if word.is_empty() || word.starts_with('#') {
         return;
     }
     match word {
-        "git" | "gh" => add(Need::Git),
-        _ if is_script(command) => add(Need::Script),
-        _ => add(Need::Shell),
+        "git" | "gh" => add(NodeNeed::Git),
+        _ if is_script(command) => add(NodeNeed::Script),
+        _ => add(NodeNeed::Shell),
     }
 }
 
 /// Reads a line of prose: its words, in pairs and triples, and its commands in backticks.
-fn prose_needs(text: &str, add: &mut impl FnMut(Need)) {
+fn prose_needs(text: &str, add: &mut impl FnMut(NodeNeed)) {
     let lower = text.to_ascii_lowercase();
     let mut words: Vec<&str> = Vec::new();
     for word in lower.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))) {
@@ -120,9 +120,9 @@ fn prose_needs(text: &str, add: &mut impl FnMut(Need)) {
     for command in text.split('`').skip(1).step_by(2).filter(|command| command.contains(' ')) {
         let word = command.split_whitespace().next().unwrap_or_default();
         if matches!(word, "git" | "gh") {
-            add(Need::Git);
+            add(NodeNeed::Git);
         } else if PROGRAMS.contains(&word) {
-            add(if is_script(command) { Need::Script } else { Need::Shell });
+            add(if is_script(command) { NodeNeed::Script } else { NodeNeed::Shell });
         }
     }
 }

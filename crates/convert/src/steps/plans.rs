@@ -490,7 +490,11 @@ fn whole(tree: &SourceTree<'_>, path: &str) -> SourceRef {
     SourceRef { file: path.to_owned(), lines: (1, lines) }
 }
 
-fn body_of(tree: &SourceTree<'_>, path: &str, document: &crate::document::Document) -> SourceRef {
+fn body_of(
+    tree: &SourceTree<'_>,
+    path: &str,
+    document: &crate::document::SourceDocument,
+) -> SourceRef {
     let SourceRef { file, lines: (_, last) } = whole(tree, path);
     SourceRef { file, lines: (document.body_line.min(last), last) }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::document::Document;
+use crate::document::SourceDocument;
 use crate::source_tree::SourceTree;
 
 use super::choice::{Menu, MenuChoice};
@@ -75,7 +75,7 @@ pub(super) struct OpenLead {
 
 /// Reads a text.
 pub(super) fn read(
-    document: &Document,
+    document: &SourceDocument,
     page: &MarkdownPage<'_>,
     resolver: &Resolver<'_>,
     familiar: &Familiar,
@@ -224,7 +224,11 @@ fn collect_calls(
 }
 
 /// Returns the steps that the frontmatter names and nothing else leads to.
-fn declared(document: &Document, resolver: &Resolver<'_>, reading: &Reading) -> Vec<(String, u32)> {
+fn declared(
+    document: &SourceDocument,
+    resolver: &Resolver<'_>,
+    reading: &Reading,
+) -> Vec<(String, u32)> {
     let mut declared: Vec<(String, u32)> = Vec::new();
     for key in &document.keys {
         let Some(value) = key.scalar() else { continue };

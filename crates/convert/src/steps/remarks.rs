@@ -6,7 +6,7 @@ use crewagent_format::code::Code;
 use crewagent_format::wording::quoted;
 
 use crate::plan::WorkflowPlan;
-use crate::recorder::Recorder;
+use crate::recorder::ImportRecorder;
 use crate::source_tree::SourceTree;
 
 use super::effect::ChoiceEffect;
@@ -30,7 +30,7 @@ impl<'a> Remarks<'a> {
     /// Tells what is remarkable about a workflow.
     pub(super) fn workflow(
         &mut self,
-        recorder: &mut Recorder,
+        recorder: &mut ImportRecorder,
         plan: &WorkflowPlan,
         entry: &StepText,
         flow: &StepGraph,
@@ -67,7 +67,7 @@ impl<'a> Remarks<'a> {
         }
     }
 
-    fn frontmatter(&mut self, recorder: &mut Recorder, path: &str, text: &StepText) {
+    fn frontmatter(&mut self, recorder: &mut ImportRecorder, path: &str, text: &StepText) {
         if let Some((line, reason)) = &text.document.unreadable {
             self.tell(
                 recorder,
@@ -79,7 +79,7 @@ impl<'a> Remarks<'a> {
         }
     }
 
-    fn menu(&mut self, recorder: &mut Recorder, plan: &WorkflowPlan, stop: &StepNode) {
+    fn menu(&mut self, recorder: &mut ImportRecorder, plan: &WorkflowPlan, stop: &StepNode) {
         let path = stop.reading.path.as_str();
         for option in &stop.reading.options {
             let leads_on = stop.ways.iter().any(|way| way.gate.as_ref() == Some(&option.key));
@@ -121,20 +121,20 @@ impl<'a> Remarks<'a> {
     /// Tells once for a workflow and an ability that a step asks for it.
     fn needs(
         &mut self,
-        recorder: &mut Recorder,
+        recorder: &mut ImportRecorder,
         flow: &StepGraph,
         texts: &BTreeMap<String, StepText>,
     ) {
-        use crate::plan::Need;
+        use crate::plan::NodeNeed;
         let mut told: BTreeSet<Code> = BTreeSet::new();
         for stop in &flow.stops {
             let Some(text) = texts.get(&stop.reading.path) else { continue };
             for (need, line) in &text.needs {
                 let (code, what) = match need {
-                    Need::Subagent => (Code::NeedsSubagent, "subagents"),
-                    Need::Web | Need::Browser => (Code::NeedsWeb, "the web"),
-                    Need::Shell | Need::Git => (Code::NeedsShell, "commands"),
-                    Need::Script => (Code::ScriptNotRun, "a script"),
+                    NodeNeed::Subagent => (Code::NeedsSubagent, "subagents"),
+                    NodeNeed::Web | NodeNeed::Browser => (Code::NeedsWeb, "the web"),
+                    NodeNeed::Shell | NodeNeed::Git => (Code::NeedsShell, "commands"),
+                    NodeNeed::Script => (Code::ScriptNotRun, "a script"),
                 };
                 if told.insert(code) {
                     self.tell(
@@ -151,7 +151,7 @@ impl<'a> Remarks<'a> {
 
     fn mirror(
         &mut self,
-        recorder: &mut Recorder,
+        recorder: &mut ImportRecorder,
         plan: &WorkflowPlan,
         flow: &StepGraph,
         texts: &BTreeMap<String, StepText>,
@@ -198,7 +198,7 @@ impl<'a> Remarks<'a> {
     /// Tells of step files beside others that nothing leads to.
     pub(super) fn unreached(
         &mut self,
-        recorder: &mut Recorder,
+        recorder: &mut ImportRecorder,
         folders: &StepFolders,
         reached: &BTreeSet<String>,
     ) {
@@ -220,7 +220,7 @@ impl<'a> Remarks<'a> {
 
     fn tell(
         &mut self,
-        recorder: &mut Recorder,
+        recorder: &mut ImportRecorder,
         code: Code,
         (file, line): (&str, u32),
         message: String,

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::references::{References, Target, WrittenAt};
+use crate::references::{ReferenceTarget, References, WrittenAt};
 use crate::source_tree::{SourceTree, folder_of, join, name_of};
 
 use super::mention::{Mention, Spelling, mentions};
@@ -107,15 +107,17 @@ impl<'t> Resolver<'t> {
         }
         let at = WrittenAt { file: &self.file, base: &self.base };
         match self.references.resolve(&path, at) {
-            Target::File(file) => Some(self.kind(file)),
-            Target::Folder(folder) => {
+            ReferenceTarget::File(file) => Some(self.kind(file)),
+            ReferenceTarget::Folder(folder) => {
                 let entry = ["workflow.md", "SKILL.md", "workflow.yaml", "workflow.xml"]
                     .into_iter()
                     .map(|name| join(&folder, name))
                     .find(|file| self.tree.files().contains(file))?;
                 Some(Meant::Workflow(entry))
             }
-            Target::Missing(_) | Target::Elsewhere | Target::NotAPath => None,
+            ReferenceTarget::Missing(_)
+            | ReferenceTarget::Elsewhere
+            | ReferenceTarget::NotAPath => None,
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::Document;
-use crate::plan::Need;
+use crate::document::SourceDocument;
+use crate::plan::NodeNeed;
 use crate::references::References;
 use crate::source_tree::SourceTree;
 
@@ -19,10 +19,10 @@ use super::resolve::{Meant, Resolver, stem};
 /// A text with everything that was read in it.
 #[derive(Clone, Debug)]
 pub(super) struct StepText {
-    pub(super) document: Document,
+    pub(super) document: SourceDocument,
     pub(super) reading: Reading,
     pub(super) papers: DocumentUse,
-    pub(super) needs: Vec<(Need, u32)>,
+    pub(super) needs: Vec<(NodeNeed, u32)>,
     pub(super) title: String,
     pub(super) goal: String,
     /// Scalars of the frontmatter.
@@ -52,7 +52,7 @@ pub(super) fn read_text(
     home: &Home<'_>,
     may_resume: bool,
 ) -> Option<StepText> {
-    let document = Document::read(tree.text(path)?.text());
+    let document = SourceDocument::read(tree.text(path)?.text());
     let body = document.body().to_owned();
     let page = MarkdownPage::read(&body, document.body_line);
     let keys = scalars(&document);

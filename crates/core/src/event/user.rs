@@ -11,6 +11,10 @@ use crate::question::Question;
 /// Input of the user, or a question to them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "events are handled one at a time; a box would cost each reader more than the copy"
+)]
 pub enum UserEvent {
     #[serde(rename = "user.input")]
     Input(UserInput),

@@ -1,4 +1,4 @@
-//! Goes on with a half-done document: finds it when a run starts, and places the run behind what it records.
+//! Adopts a half-done document: finds it when a run starts, and places the run behind what it records.
 
 use std::path::Path;
 

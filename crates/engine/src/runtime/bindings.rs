@@ -154,7 +154,8 @@ fn system(sources: &BindingSources<'_>) -> impl Iterator<Item = (String, String)
     let part = |range: std::ops::Range<usize>| now.get(range).unwrap_or_default().to_owned();
     let values = [
         ("date", part(0..10)),
-        ("time", part(11..16)),
+        // Most often part of a file's name, where a colon is not allowed.
+        ("time", part(11..16).replace(':', "-")),
         ("timestamp", now.clone()),
         ("project-root", Mount::Project.name().to_owned()),
         ("directory_name", folder_name(sources.project)),

@@ -28,7 +28,7 @@ struct SourceImport<'a> {
 }
 
 /// Package that was imported from the same place before.
-struct OlderPackage {
+struct EarlierImport {
     installed: Installed,
     difference: PackageDifference,
     /// Number of runs and conversations that need it.
@@ -134,7 +134,7 @@ impl SourceImport<'_> {
         &self,
         name: &str,
         prepared: &PreparedImport<'_>,
-        older: Option<&OlderPackage>,
+        older: Option<&EarlierImport>,
         console: &mut Console,
     ) {
         let findings = prepared.findings();
@@ -149,7 +149,7 @@ impl SourceImport<'_> {
                 console.line(paint::styled(QUIET, paint::printable(&words)));
             }
         }
-        if let Some(OlderPackage { installed, difference, unfinished }) = older {
+        if let Some(EarlierImport { installed, difference, unfinished }) = older {
             let reference = installed.digest.short();
             console.text(&source_report::difference(&reference, difference, *unfinished));
         }
@@ -160,7 +160,7 @@ impl SourceImport<'_> {
 }
 
 /// Finds the package that was imported from the same place before, and what differs.
-fn older(prepared: &PreparedImport<'_>, store: &Store) -> anyhow::Result<Option<OlderPackage>> {
+fn older(prepared: &PreparedImport<'_>, store: &Store) -> anyhow::Result<Option<EarlierImport>> {
     let packages = store.packages();
     let Some(installed) = prepared.older()? else { return Ok(None) };
     // One that cannot be read any more has nothing to compare.
@@ -168,7 +168,7 @@ fn older(prepared: &PreparedImport<'_>, store: &Store) -> anyhow::Result<Option<
     let difference = PackageDifference::between(&package, prepared.package());
     let needed = packages.needed_by(&FoundPackage::Installed(installed.clone()))?;
     let unfinished = needed.unfinished() + needed.held.len();
-    Ok(Some(OlderPackage { installed, difference, unfinished }))
+    Ok(Some(EarlierImport { installed, difference, unfinished }))
 }
 
 /// Says once that another process holds the store.

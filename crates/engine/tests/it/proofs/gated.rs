@@ -90,15 +90,14 @@ fn a_gated_step_costs_its_draft_once_and_the_choice_nothing() {
                 assert!(!is_chosen, "a request lies between the choice and the next node");
                 node.clone_from(&turn.node_id);
             }
-            EventKind::Model(ModelEvent::Replied(replied)) => {
-                if node.as_deref() == Some("step-02-vision") {
-                    let reply = &replied.reply;
-                    let text = with_marks(reply.content.as_deref().unwrap(), &reply.drafts);
-                    let calls = reply.tool_calls.iter().map(|call| call.arguments.bytes() as usize);
-                    written += text.len() + calls.sum::<usize>();
-                    draft +=
-                        reply.drafts.iter().map(|draft| draft.end - draft.start).sum::<usize>();
-                }
+            EventKind::Model(ModelEvent::Replied(replied))
+                if node.as_deref() == Some("step-02-vision") =>
+            {
+                let reply = &replied.reply;
+                let text = with_marks(reply.content.as_deref().unwrap(), &reply.drafts);
+                let calls = reply.tool_calls.iter().map(|call| call.arguments.bytes() as usize);
+                written += text.len() + calls.sum::<usize>();
+                draft += reply.drafts.iter().map(|draft| draft.end - draft.start).sum::<usize>();
             }
             EventKind::User(UserEvent::Input(input)) => {
                 is_chosen = input.for_node_id.as_deref() == Some("step-02-vision");
