@@ -205,9 +205,13 @@ fn reached<T>(answer: mounts::MountResult<T>) -> Result<T, ChangeHalt> {
     Ok(answer??)
 }
 
-/// Returns a refusal for a file that the system protects: the model can work around it, so the run need not stop.
+/// Returns a refusal for a file that the system protects: the model can work around it, so the run need not stop. The
+/// files of the run itself are none of its concern.
 fn denied(error: &MountError) -> Option<Refusal> {
     let MountError { kind, action, path, .. } = error;
+    if path.mount() == Mount::State {
+        return None;
+    }
     let message = match kind {
         DiskErrorKind::Denied => format!("The system does not permit to {action} `{path}`."),
         DiskErrorKind::ReadOnly => {

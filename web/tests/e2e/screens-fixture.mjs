@@ -3,7 +3,7 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { callApi, crewagent, DEADLINE, everythingCommand, example, goldenModel, launchBrowser, logIn, makeProject, makeScratch, openPage, ownModel, serve, until, useModel, waitUntilStill } from './harness.mjs';
+import { callApi, crewagent, DEADLINE, everythingCommand, example, goldenModel, goldenPackage, launchBrowser, logIn, makeProject, makeScratch, openPage, ownModel, serve, until, useModel, waitUntilStill } from './harness.mjs';
 import { NOW, normalizer } from './normalize.mjs';
 
 const scripts = join(dirname(fileURLToPath(import.meta.url)), 'scenarios');
@@ -69,6 +69,7 @@ async function build({ isNormalized = false, language = 'en' }, closers) {
   for (const name of ['create-story-micro', 'hello-branch', 'nested-review', 'multi-workflows']) await importPackage(home, example(name));
   const lost = await makeVariant(folder, 'team-intake', 'hello-branch', 'bmad.json', [['"hello-branch"', '"team-intake"']]);
   await importPackage(home, lost);
+  await importPackage(home, goldenPackage('018-gates'));
   const broken = await makeVariant(folder, 'my-workflow', 'create-story-micro', 'workflow.graph.json', [
     ['"to": "step-04-generate-story"', '"to": "step-04-generate-storry"'],
     ['"type": "step"', '"type": "stepp"'],
@@ -77,6 +78,7 @@ async function build({ isNormalized = false, language = 'en' }, closers) {
   const story = await makeProject(folder, 'story-book', '001-create-story-micro');
   const nested = await makeProject(folder, 'release', '013-child-waits');
   const cafe = await makeProject(folder, 'repair-cafe', '002-branch-greenfield');
+  const ferry = await makeProject(folder, 'ferry', '018-gates');
   const orphan = await makeProject(folder, 'orphan', '002-branch-greenfield');
   const blank = await makeProject(folder, 'blank');
   const moved = await makeProject(folder, 'moved-away');
@@ -107,7 +109,7 @@ async function build({ isNormalized = false, language = 'en' }, closers) {
     return run;
   };
   const ids = {};
-  for (const [name, path] of Object.entries({ blank, moved, orphan, nested, story, shop, cafe })) ids[name] = await open(path);
+  for (const [name, path] of Object.entries({ blank, moved, orphan, nested, story, shop, cafe, ferry })) ids[name] = await open(path);
   await rm(moved, { recursive: true });
 
   // A run that is complete, and one in a called workflow.
@@ -125,6 +127,9 @@ async function build({ isNormalized = false, language = 'en' }, closers) {
   })) {
     ids.asked[kind] = await start({ project: ids.shop, package: 'hello-branch', model: ownModel('every-question.yaml') }, ...answers);
   }
+  // A gate that waits, and one that was answered.
+  const gates = { project: ids.ferry, package: 'gated-brief', model: goldenModel('018-gates') };
+  ids.gates = { open: await start(gates), chosen: await start(gates, 'A') };
   // What went wrong: a limit is reached, no model answers, the package is gone.
   ids.limited = await start({ project: ids.shop, package: 'hello-branch', bounds: { maxTurns: 1 } });
   ids.failed = await start({ project: ids.shop, package: 'hello-branch', model: 'at-home' });

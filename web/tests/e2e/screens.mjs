@@ -3,7 +3,7 @@
 import { eventually } from './harness.mjs';
 
 /** Stands for a store that is not built yet, where only the names of the screens matter. */
-const NO_IDS = { asked: {}, words: {}, tour: { works: {}, form: {}, choice: {}, done: {}, approval: {} } };
+const NO_IDS = { asked: {}, gates: {}, words: {}, tour: { works: {}, form: {}, choice: {}, done: {}, approval: {} } };
 
 /** Returns the screens of a store with these ids. */
 export function screens(ids = NO_IDS) {
@@ -74,6 +74,8 @@ export function screens(ids = NO_IDS) {
     { name: 'ask-confirm', at: run(ids.shop, ids.asked.confirm) },
     { name: 'ask-form', at: run(ids.shop, ids.asked.form) },
     { name: 'ask-text', at: run(ids.shop, ids.asked.text) },
+    { name: 'ask-gate', at: run(ids.ferry, ids.gates.open) },
+    { name: 'gate-chosen', at: run(ids.ferry, ids.gates.chosen) },
     { name: 'run-moved', at: run(ids.shop, ids.asked.moved) },
     { name: 'tour', at: tour('choice') },
     { name: 'tour-form', at: tour('form'), then: async (tab) => tab.locator('.ask input').first().fill(ids.words.wanted) },

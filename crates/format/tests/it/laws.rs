@@ -288,7 +288,8 @@ fn a_package_is_written_as_it_was_read() {
         let first = checked(&files).package.unwrap();
         let write = |files: &mut MemoryFiles, package: &crewagent_format::package::Package| {
             files.put("bmad.json", serde_json::to_string(package.manifest()).unwrap()).unwrap();
-            let agents = json!({ "schemaVersion": "1.1", "agents": package.agents() });
+            let version = package.manifest().schema_version;
+            let agents = json!({ "schemaVersion": version, "agents": package.agents() });
             files.put(package.manifest().entry.agents.as_str(), agents.to_string()).unwrap();
             for workflow in package.workflows() {
                 files

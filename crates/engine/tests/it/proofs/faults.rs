@@ -67,7 +67,7 @@ pub(crate) fn check_every_fault(piece: fn() -> Piece) -> (usize, usize) {
     let scale = scale();
     let calm = Calm::of(&ProofFixture::new(piece()));
     let mut cases = Vec::new();
-    let step = if scale == Scale::Full { 1 } else { 2 };
+    let step = if scale == Scale::Full { 1 } else { (calm.operations / 60).max(2) };
     for n in (0..calm.operations).step_by(step) {
         let errors = match scale {
             Scale::Sample => vec![ERRORS[n / step % 6]],
