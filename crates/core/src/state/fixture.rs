@@ -128,22 +128,40 @@ pub(super) const fn end(id: &str) -> Drawn<'_> {
 
 /// Returns a workflow with these nodes and edges; an edge is JSON as in a graph. The first node is the entry.
 pub(super) fn drawn(nodes: &[Drawn<'_>], edges: &Json) -> Workflow {
+    drawn_with(nodes, edges, None)
+}
+
+/// Returns a workflow of format 1.3 in which a node has a gate.
+pub(super) fn drawn_with_gate(
+    nodes: &[Drawn<'_>],
+    edges: &Json,
+    (at, gate): (&str, &Json),
+) -> Workflow {
+    drawn_with(nodes, edges, Some((at, gate)))
+}
+
+fn drawn_with(nodes: &[Drawn<'_>], edges: &Json, gate: Option<(&str, &Json)>) -> Workflow {
+    let version = if gate.is_some() { "1.3" } else { "1.1" };
     let agents: Json = json!({"schemaVersion": "1.1", "agents": [{
         "id": "a", "metadata": {"name": "A", "title": "A", "icon": "a"},
         "persona": {"role": "r", "identity": "i", "communication_style": "c", "principles": "p"}
     }]});
-    let manifest = json!({"schemaVersion": "1.1", "name": "drawn", "version": "1.0.0",
+    let manifest = json!({"schemaVersion": version, "name": "drawn", "version": "1.0.0",
         "entry": {"workflow": "workflow.md", "graph": "workflow.graph.json", "agents": "agents.json"}});
     let graph_nodes: Vec<Json> = nodes
         .iter()
         .map(|node| {
             let file = format!("steps/{}.md", node.id);
-            json!({"id": node.id, "type": node.kind, "file": file, "outputs": node.outputs})
+            let mut drawn =
+                json!({"id": node.id, "type": node.kind, "file": file, "outputs": node.outputs});
+            if let Some((_, gate)) = gate.filter(|(at, _)| *at == node.id) {
+                drawn["gate"] = gate.clone();
+            }
+            drawn
         })
         .collect();
     let entry = nodes.first().unwrap().id;
-    let graph =
-        json!({"schemaVersion": "1.1", "entryNodeId": entry, "nodes": graph_nodes, "edges": edges});
+    let graph = json!({"schemaVersion": version, "entryNodeId": entry, "nodes": graph_nodes, "edges": edges});
     let mut files = vec![
         ("bmad.json".to_owned(), manifest.to_string()),
         ("agents.json".to_owned(), agents.to_string()),

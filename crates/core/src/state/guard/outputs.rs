@@ -1,5 +1,6 @@
 //! Declared outputs of a node: a file counts that this visit created or changed, and that has a content.
 
+use crewagent_format::package::Workflow;
 use crewagent_format::package::graph::Node;
 use crewagent_format::wording::ticked;
 use jiff::Timestamp;
@@ -79,7 +80,7 @@ impl JudgedOutputs {
     ) {
         let open = |name: String, gap: OutputGap| OpenOutput { name, gap };
         match output {
-            Output::File(path) => match gap(visit, node, &path) {
+            Output::File(path) => match gap(visit, node, declared, &path) {
                 None => {}
                 Some(OutputGap::Old(_)) if is_kept(visit, &path) => self.kept.push(path),
                 Some(gap) => self.open.push(open(path.to_string(), gap)),
@@ -159,7 +160,7 @@ fn is_kept(at: &NodeVisit<'_>, path: &ProjectPath) -> bool {
     keep.contains(path) || visit.has_changed(path.as_str()) || is_sent()
 }
 
-fn gap(at: &NodeVisit<'_>, node: &Node, path: &ProjectPath) -> Option<OutputGap> {
+fn gap(at: &NodeVisit<'_>, node: &Node, declared: &str, path: &ProjectPath) -> Option<OutputGap> {
     let VisitOutputs { rule, visit, look, .. } = at.outputs;
     if (at.exists)(path) != Some(true) {
         return Some(OutputGap::Missing);
@@ -176,11 +177,24 @@ fn gap(at: &NodeVisit<'_>, node: &Node, path: &ProjectPath) -> Option<OutputGap>
         return Some(OutputGap::Placeholder);
     }
     let template = file.sha256.as_ref().and_then(|sha256| visit.templates.get(sha256));
-    if let Some(template) = template {
+    if let Some(template) = template.filter(|_| !is_filled_later(at.workflow, declared, path)) {
         return Some(OutputGap::Template(template.clone()));
     }
     let is_old = !is_of_this_visit(visit, path, &file);
     is_old.then(|| OutputGap::Old(origin(at, node, path, &file)))
+}
+
+/// Returns true if gates of the workflow add to a document, which then begins as a copy of its template.
+fn is_filled_later(workflow: &Workflow, declared: &str, path: &ProjectPath) -> bool {
+    let below_project = |text: &str| text.strip_prefix("@project/").unwrap_or(text).to_owned();
+    let names = [below_project(declared), path.to_string()];
+    let is_meant = |target: &str| names.contains(&below_project(target));
+    let gates = workflow.graph.nodes().iter().filter_map(|node| node.gate.as_ref());
+    let mut targets = gates.flat_map(|gate| {
+        let sections = gate.sections.iter().filter_map(|section| section.to.as_deref());
+        gate.commit.iter().map(|commit| commit.to.as_str()).chain(sections)
+    });
+    targets.any(is_meant)
 }
 
 /// Returns true if this visit created or changed the file. The survey decides where there is one; a name that was not

@@ -1,7 +1,7 @@
 //! Tests of the rule about outputs: a file counts that this visit created or changed, and that has a content.
 
 use super::*;
-use crate::state::fixture::{Drawn, drawn, end};
+use crate::state::fixture::{Drawn, drawn, drawn_with_gate, end, step};
 use crate::state::visit_files::OutputAtEntry;
 
 const FILE: &str = "artifacts/x.md";
@@ -123,6 +123,30 @@ fn the_bytes_of_a_template_do_not_count() {
     let mut run = run(&[FILE]).surveyed(FILE, None, false).holding(FILE, file("# {{title}}"));
     run.visit.templates.insert("sha of # {{title}}".into(), "@pkg/assets/story.md".into());
     check_says(&run, ". artifacts/x.md is @pkg/assets/story.md as it is. Fill it in.");
+}
+
+#[test]
+fn a_copied_template_counts_if_gates_add_to_it() {
+    for (target, counts) in
+        [(FILE, true), ("@project/artifacts/x.md", true), ("artifacts/y.md", false)]
+    {
+        let nodes =
+            [Drawn { id: "a", kind: "step", outputs: &[FILE], sets: &[] }, step("b"), end("z")];
+        let edges = json!([
+            {"from": "a", "to": "b", "label": "next"},
+            {"from": "b", "to": "z", "label": "C", "gate": "C"},
+        ]);
+        let gate = json!({
+            "options": [{"key": "C", "label": "Continue", "does": "edge"}],
+            "commit": [{"to": target}],
+        });
+        let mut run = Run::new(drawn_with_gate(&nodes, &edges, ("b", &gate)));
+        run.outputs = OutputRule::Changed;
+        let mut run = run.surveyed(FILE, None, false).holding(FILE, file("# {{title}}"));
+        run.visit.templates.insert("sha of # {{title}}".into(), "@pkg/assets/story.md".into());
+        let left = run.patch(json!({"currentNodeId.set": "b"}));
+        assert_eq!(left.is_ok(), counts, "{target}: {left:?}");
+    }
 }
 
 #[test]
