@@ -90,6 +90,10 @@ pub(super) fn label_lines(text: &str) -> Vec<String> {
 
 /// Returns the lines of a link's condition.
 pub(super) fn condition_lines(link: &Link) -> Vec<String> {
+    // The user decides at a gate: the key and the name of the option say enough.
+    if link.edge.option.is_some() {
+        return Vec::new();
+    }
     link.condition().map(|text| label_lines(&text)).unwrap_or_default()
 }
 
