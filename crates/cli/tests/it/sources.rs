@@ -205,10 +205,17 @@ fn the_rest_of_a_project_is_not_read() {
 }
 
 #[test]
-fn a_walk_takes_every_edge_of_the_examples() {
+fn a_walk_takes_every_edge_of_the_examples_and_of_foreign_content() {
     let world = CliFixture::new();
-    for name in ["create-story-micro", "hello-branch", "multi-workflows", "nested-review"] {
-        let path = repository().join("spec/examples").join(name);
+    for name in [
+        "spec/examples/create-story-micro",
+        "spec/examples/hello-branch",
+        "spec/examples/market-stall",
+        "spec/examples/multi-workflows",
+        "spec/examples/nested-review",
+        "tests/sources/garden",
+    ] {
+        let path = repository().join(name);
         let ran = world.run(&["package", "walk", path.to_str().unwrap(), "--json"]);
         assert_eq!(ran.code, 0, "{name}: {}{}", ran.out, ran.err);
         assert_eq!(json(&ran)["whole"], true);
