@@ -9,6 +9,7 @@
 
 mod fixture;
 mod hostile;
+mod key;
 mod layout;
 mod public;
 mod shapes;
