@@ -127,7 +127,7 @@ pub struct ReportEdge {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReportFile {
     pub sha256: String,
-    /// What it became: `node`, `agent`, `workflow`, `config`, `data`, `text` or `unused`.
+    /// Use of the file: `node`, `agent`, `workflow`, `config`, `data`, `text` or `unused`.
     pub became: String,
     /// Path in the package.
     #[serde(skip_serializing_if = "Option::is_none")]

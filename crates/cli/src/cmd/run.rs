@@ -50,7 +50,7 @@ pub(crate) fn run(
     let model = model::tiered(model, &settings, &store);
     let adopt = match args.adopt {
         Some(file) => Adopt::File(file),
-        // Nobody can be asked.
+        // There is no user to ask.
         None if args.no_adopt || answers(&args.conversation) == AnswerSource::None => Adopt::No,
         None => Adopt::Ask,
     };

@@ -57,7 +57,7 @@ impl ShownOption {
 pub(super) fn shown_options(page: &MarkdownPage<'_>) -> Vec<(usize, ShownOption)> {
     let mut found = Vec::new();
     let mut group: Vec<(usize, ShownOption)> = Vec::new();
-    // Whether the lines of the group, or the last line in front of them, ask for a choice.
+    // True if the lines of the group, or the last line in front of them, ask for a choice.
     let (mut asked, mut asked_before) = (false, false);
     let mut boxes = false;
     for (index, line) in page.lines.iter().enumerate() {

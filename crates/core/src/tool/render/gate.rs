@@ -2,7 +2,7 @@
 
 use super::{Fields, counted};
 
-/// What a model does after a choice that does not lead on.
+/// Next action of a model after a choice that does not lead on.
 const AGAIN: &str = "Then show the result with ui_gate again.";
 
 /// Returns the user's choice or words.
